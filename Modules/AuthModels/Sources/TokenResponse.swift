@@ -1,0 +1,59 @@
+/// What a server answers to a sign-in or a refresh (D1.1; RFC 6749 §5.1).
+///
+/// The lifetime is whatever the server wrote, held within reason: see `init(from:)`.
+public struct TokenResponse: Sendable, Hashable {
+  /// The new access token.
+  public var accessToken: String
+  /// The new refresh token; absent where the server keeps the old one (RFC 6749 §6).
+  public var refreshToken: String?
+  /// Seconds the access token lives from now; absent, or not a number, means unknown (S3).
+  public var expiresIn: Double?
+  /// How the token is sent, nearly always `Bearer`.
+  public var tokenType: String
+  /// What the token may do, where the server tells.
+  public var scope: String?
+
+  /// Makes a response from its parts.
+  public init(
+    accessToken: String, refreshToken: String?, expiresIn: Double?, tokenType: String = "Bearer", scope: String? = nil
+  ) {
+    self.accessToken = accessToken
+    self.refreshToken = refreshToken
+    self.expiresIn = expiresIn
+    self.tokenType = tokenType
+    self.scope = scope
+  }
+}
+
+extension TokenResponse: Codable {
+  private enum CodingKeys: String, CodingKey {
+    case accessToken, refreshToken, expiresIn, tokenType, scope
+  }
+
+  /// Reads the chirp shape. An unusable lifetime (null, text that is no number, a list) is unknown, never an error: the tokens
+  /// next to it are good, and dropping them would sign the user out (S3).
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.container(keyedBy: CodingKeys.self)
+    accessToken = try container.decode(String.self, forKey: .accessToken)
+    refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
+    tokenType = try container.decodeIfPresent(String.self, forKey: .tokenType) ?? "Bearer"
+    scope = try container.decodeIfPresent(String.self, forKey: .scope)
+    if let seconds = try? container.decodeIfPresent(Double.self, forKey: .expiresIn) {
+      expiresIn = seconds
+    } else if let text = try? container.decodeIfPresent(String.self, forKey: .expiresIn) {
+      expiresIn = Double(text)
+    } else {
+      expiresIn = nil
+    }
+    if let seconds = expiresIn, !seconds.isFinite { expiresIn = nil }
+  }
+}
+
+extension TokenResponse: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Tells what is there without a secret.
+  public var description: String {
+    "TokenResponse(accessToken: ●●●, refreshToken: \(refreshToken == nil ? "none" : "●●●"), expiresIn: \(expiresIn.map { "\($0)" } ?? "unknown"))"
+  }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}

@@ -1,0 +1,132 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Every target below goes through `settings` at the end: one loop, one set of rules, warnings are errors.
+
+/// A target whose sources stand in `path/Sources` and whose tests, if it has any, stand beside them in `path/Tests`.
+func module(
+  _ name: String, at path: String? = nil, imports: [Target.Dependency] = [], resources: [Resource] = [],
+  testsAlsoImport testImports: [Target.Dependency]? = nil, testResources: [Resource] = []
+) -> [Target] {
+  let folder = path ?? "Modules/\(name)"
+  let library = Target.target(
+    name: name, dependencies: imports, path: "\(folder)/Sources", resources: resources)
+  guard let testImports else { return [library] }
+  return [
+    library,
+    .testTarget(
+      name: "\(name)Tests", dependencies: [.byName(name: name)] + imports + testImports,
+      path: "\(folder)/Tests", resources: testResources),
+  ]
+}
+
+func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+  .systemLibrary(
+    name: name, path: "SystemLibraries/\(name)", pkgConfig: pkgConfig,
+    providers: [.apt([apt]), .brew([brew])])
+}
+
+var targets: [Target] = [
+  systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
+  systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+  systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
+  systemLibrary("CLibyaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
+]
+
+// What a client app or tool reuses, one by one.
+targets += module("Groundwork", testsAlsoImport: [])
+targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
+targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
+targets += module("AuthModels", testsAlsoImport: [])
+targets += module(
+  "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
+targets += module(
+  "AuthNetworkingURLSession", imports: ["Groundwork", "AuthNetworking"],
+  testsAlsoImport: ["AuthTestSupport", "AuthModels", "MockServerCore", "MockServerHTTP"])
+targets += module(
+  "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
+  testsAlsoImport: ["AuthTestSupport"])
+targets += module(
+  "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
+  testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
+targets += module(
+  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthSession"],
+  testsAlsoImport: ["AuthTestSupport"])
+targets += module(
+  "AuthCLI",
+  imports: [
+    "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthForms",
+  ],
+  testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
+targets += module(
+  "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
+targets += [
+  .executableTarget(
+    name: "chirp", dependencies: ["AuthCLI", "AuthNetworkingURLSession"], path: "Modules/chirp")
+]
+
+// The mock server imports no client module: each side writes the wire format on its own.
+targets += module(
+  "MockServerCore", at: "MockServer/Core", imports: ["Groundwork", "COpenSSL"], testsAlsoImport: [])
+targets += module(
+  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "COpenSSL"],
+  testsAlsoImport: [])
+targets += module(
+  "MockServerInProcess", at: "MockServer/InProcess",
+  imports: ["Groundwork", "MockServerCore", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
+targets += [
+  .executableTarget(
+    name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    path: "MockServer/Executable")
+]
+
+// The end-to-end rig.
+targets += module(
+  "ScenarioKit", at: "E2ETests/ScenarioKit",
+  imports: [
+    "Groundwork", "VirtualTime", "CLibyaml", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+    "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
+  ],
+  testsAlsoImport: [])
+targets += [
+  .executableTarget(
+    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
+  .testTarget(name: "ScenarioSuites", dependencies: ["ScenarioKit"], path: "E2ETests/Suites"),
+  .executableTarget(
+    name: "bench",
+    dependencies: [
+      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession", "AuthStorage",
+      "AuthSession", "MockServerCore", "MockServerInProcess",
+    ],
+    path: "Tools/Benchmarks"),
+]
+
+let settings: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+  .treatWarning("ExplicitSendable", as: .error),
+]
+for target in targets where target.type != .system {
+  target.swiftSettings = settings
+}
+
+let libraries = [
+  "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+  "AuthStorage", "AuthSession", "AuthForms", "AuthCLI", "AuthTestSupport", "MockServerCore", "MockServerHTTP",
+  "MockServerInProcess", "ScenarioKit",
+]
+
+let package = Package(
+  name: "chirp",
+  platforms: [.macOS(.v14), .iOS(.v17)],
+  products: libraries.map { .library(name: $0, targets: [$0]) } + [
+    .executable(name: "chirp", targets: ["chirp"]),
+    .executable(name: "mock-server", targets: ["mock-server"]),
+    .executable(name: "e2e", targets: ["e2e"]),
+    .executable(name: "bench", targets: ["bench"]),
+  ],
+  targets: targets,
+  swiftLanguageModes: [.v6]
+)

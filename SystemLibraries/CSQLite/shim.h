@@ -1,0 +1,10 @@
+#pragma once
+#include <sqlite3.h>
+
+// SQLITE_TRANSIENT is a cast that Swift cannot import: SQLite must copy what it is bound to.
+static inline int chirp_sqlite3_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+  return sqlite3_bind_blob(statement, index, bytes, count, SQLITE_TRANSIENT);
+}
+static inline int chirp_sqlite3_bind_text(sqlite3_stmt *statement, int index, const char *text, int count) {
+  return sqlite3_bind_text(statement, index, text, count, SQLITE_TRANSIENT);
+}
