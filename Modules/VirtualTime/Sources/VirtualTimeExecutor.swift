@@ -184,6 +184,8 @@
     let executor = VirtualTimeExecutor(waitsForMainActor: waitsForMainActor)
     let clock = executor.clock
     let task = executor.tasks.start { () async -> Result<Success, any Error> in
+      // At the end, and before the executor can jump on to somebody's next deadline.
+      defer { clock.finish() }
       do { return .success(try await body(clock, executor.tasks)) } catch { return .failure(error) }
     }
     let outcome = await withTaskCancellationHandler {
@@ -191,7 +193,6 @@
     } onCancel: {
       task.cancel()
     }
-    clock.finish()
     return try outcome.get()
   }
 #endif
