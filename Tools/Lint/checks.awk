@@ -217,7 +217,7 @@ is_swift && !is_manifest {
   if (shipped && code ~ /import Foundation(Networking)?([^A-Za-z]|$)/ && FILENAME !~ /AuthNetworkingURLSession\// && !guarded_import())
     report("heavy-import", "the whole of Foundation, which costs every start 5 ms and more", "import FoundationEssentials where it can be, Foundation only in the #else")
 
-  if ((in_modules || in_server) && !may_print && code ~ /(^|[^A-Za-z0-9_.])(print|debugPrint|dump)\(/)
+  if ((in_modules || in_server) && !may_print && code ~ /(^|[^A-Za-z0-9_.])(print|debugPrint|dump)\(/ && code !~ /(case|func) (print|dump)\(/)
     report("stray-print", "a library that writes to standard output", "return the text, or throw")
 
   if ($0 ~ /^[ ]*\/\/ *((let|var) [A-Za-z_]+ *[=:] *[A-Za-z"[(]|func [A-Za-z_]+\(|import [A-Z][A-Za-z]+$|return [a-z][A-Za-z]*\(.*\)$|print\(|try (await )?[a-z][A-Za-z.]*\(|(public|private|package) (let|var|func|struct|final)|\}$)/)
@@ -255,7 +255,7 @@ function check_documentation(    name) {
   if (code !~ /(func|var|let|struct|class|enum|actor|protocol|init|subscript|typealias|case)([ (<?]|$)/) return
   name = declared_name(code)
   if (name in requirement) return
-  if (name ~ /^func (==|<|hash|encode|makeIterator|next|resolve)$/) return
+  if (name ~ /^func (==|<|hash|encode|makeIterator|next|resolve|enqueue)$/) return
   if (name ~ /^var (description|debugDescription|customMirror|errorDescription|failureReason|recoverySuggestion|localizedDescription|hashValue|id|body|rawValue|unownedExecutor)$/) return
   if (name ~ /^init (from|stringLiteral|integerLiteral|floatLiteral|booleanLiteral|arrayLiteral|dictionaryLiteral|nilLiteral|rawValue)$/) return
   if (name ~ /^typealias (Element|AsyncIterator|RawValue|Body|ID|Failure)$/) return
