@@ -6,12 +6,15 @@ public struct RequestAuthorization: Sendable, Hashable {
   public var tokenType: String
   /// Which session the request belongs to from now on (S18): opaque to everyone but the authorizer.
   public var session: String
+  /// Whether this very request has had its refresh already: there is one at most (S4).
+  public var isFreshlyRefreshed: Bool
 
   /// Makes an authorization.
-  public init(accessToken: String, tokenType: String = "Bearer", session: String) {
+  public init(accessToken: String, tokenType: String = "Bearer", session: String, isFreshlyRefreshed: Bool = false) {
     self.accessToken = accessToken
     self.tokenType = tokenType
     self.session = session
+    self.isFreshlyRefreshed = isFreshlyRefreshed
   }
 }
 
@@ -34,4 +37,11 @@ public protocol RequestAuthorizer: Sendable {
   ///
   /// - Throws: the session's error (ended or replaced) otherwise.
   func checkStillCurrent(_ authorization: RequestAuthorization) throws
+}
+
+extension RequestAuthorization: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+  /// Names the session and hides the token.
+  public var description: String { "RequestAuthorization(session: \(session), accessToken: ●●●)" }
+  public var debugDescription: String { description }
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
