@@ -16,6 +16,7 @@ struct RefreshMachine: Sendable {
   enum Effect: Sendable {
     /// Save tokens that an earlier flight could not save (S13).
     case saveEarlier(new: SessionRecord, base: SessionRecord)
+    /// Take the refresh lock, unless it is still held from the flight whose result was saved just now.
     case acquireLock
     case begin(base: SessionRecord)
     case send(SessionRecord)
@@ -35,7 +36,7 @@ struct RefreshMachine: Sendable {
     case began(Result<SlotTransactions.BeginOutcome, StoreError>)
     case answered(RefreshAnswer)
     case committed(Result<SlotTransactions.CommitOutcome, StoreError>, new: SessionRecord)
-    case postponed(Result<RefreshCooldown?, StoreError>)
+    case postponed(Result<SlotTransactions.PostponeOutcome, StoreError>)
     case ended(Result<SlotTransactions.EndOutcome, StoreError>)
   }
 
@@ -45,7 +46,7 @@ struct RefreshMachine: Sendable {
     case locking
     case beginning
     case sending(base: SessionRecord, tries: Int)
-    case committing(TokenGrant, base: SessionRecord)
+    case committing(base: SessionRecord)
     case postponing(PassingFailure)
     case ending(RefreshRefusal, base: SessionRecord)
     case done
@@ -75,11 +76,12 @@ struct RefreshMachine: Sendable {
     case (.savingEarlier, .savedEarlier(let result, let record)):
       switch result {
       case .success(.committed):
-        // The lock is still held from the flight whose result it is.
-        return begin(record ?? base)
+        base = record ?? base
+        state = .locking
+        return .acquireLock
       case .success(.superseded(let record)): return finish(.adopted(record))
-      case .success(.replaced(let record)): return finish(.replaced(record, orphan: nil))
-      case .success(.gone(let note)): return finish(.gone(note, orphan: nil))
+      case .success(.replaced(let record)): return finish(.replaced(record))
+      case .success(.gone(let note)): return finish(.gone(note))
       case .failure(let error): return finish(.failed(.storage(error)))
       }
 
@@ -93,8 +95,8 @@ struct RefreshMachine: Sendable {
         state = .sending(base: record, tries: 1)
         return .send(record)
       case .success(.adopt(let record)): return finish(.adopted(record))
-      case .success(.replaced(let record)): return finish(.replaced(record, orphan: nil))
-      case .success(.gone(let note)): return finish(.gone(note, orphan: nil))
+      case .success(.replaced(let record)): return finish(.replaced(record))
+      case .success(.gone(let note)): return finish(.gone(note))
       case .success(.coolingDown(let cooldown, let remaining)): return finish(.coolingDown(cooldown, remaining))
       case .success(.noRefreshToken(let record)): return finish(.noRefreshToken(record))
       case .failure(let error): return finish(.failed(.storage(error)))
@@ -103,7 +105,7 @@ struct RefreshMachine: Sendable {
     case (.sending(let base, let tries), .answered(let answer)):
       switch answer {
       case .granted(let grant):
-        state = .committing(grant, base: base)
+        state = .committing(base: base)
         return .commit(grant, base: base)
       case .passing(let failure) where failure.isAmbiguous && tries == 1:
         // Grace windows are short: the second try comes at once (S12).
@@ -117,25 +119,31 @@ struct RefreshMachine: Sendable {
         return .end(refusal, base: base)
       }
 
-    case (.committing(let grant, _), .committed(let result, let new)):
+    case (.committing(let base), .committed(let result, let new)):
       switch result {
       case .success(.committed): return finish(.renewed(new, unsavedOver: nil, nil))
       case .success(.superseded(let record)): return finish(.adopted(record))
-      case .success(.replaced(let record)): return finish(.replaced(record, orphan: grant.response))
-      case .success(.gone(let note)): return finish(.gone(note, orphan: grant.response))
+      case .success(.replaced(let record)): return finish(.replaced(record))
+      case .success(.gone(let note)): return finish(.gone(note))
       case .failure(let error): return finish(.renewed(new, unsavedOver: base, error))
       }
 
     case (.postponing(let failure), .postponed(let result)):
+      switch result {
+      case .success(.postponed(let cooldown)): return finish(.passing(failure, cooldown))
+      case .success(.adopt(let record)): return finish(.adopted(record))
+      case .success(.replaced(let record)): return finish(.replaced(record))
+      case .success(.gone(let note)): return finish(.gone(note))
       // A cooldown that could not be saved still holds in this process.
-      return finish(.passing(failure, try? result.get()))
+      case .failure: return finish(.passing(failure, nil))
+      }
 
     case (.ending(let refusal, let base), .ended(let result)):
       switch result {
       case .success(.ended): return finish(.refused(refusal, base, nil))
       case .success(.adopt(let record)): return finish(.adopted(record))
-      case .success(.replaced(let record)): return finish(.replaced(record, orphan: nil))
-      case .success(.gone(let note)): return finish(.gone(note, orphan: nil))
+      case .success(.replaced(let record)): return finish(.replaced(record))
+      case .success(.gone(let note)): return finish(.gone(note))
       case .failure(let error): return finish(.refused(refusal, base, error))
       }
 
@@ -161,9 +169,8 @@ enum RefreshOutcome: Sendable {
   /// New tokens, saved, or in memory alone over what the store holds (S13).
   case renewed(SessionRecord, unsavedOver: SessionRecord?, StoreError?)
   case adopted(SessionRecord)
-  /// `orphan`: tokens that came too late and are to be revoked (S19).
-  case replaced(SessionRecord, orphan: TokenResponse?)
-  case gone(SignOutNote?, orphan: TokenResponse?)
+  case replaced(SessionRecord)
+  case gone(SignOutNote?)
   /// The session is over; the error says that the store could not be told (S21).
   case refused(RefreshRefusal, SessionRecord, StoreError?)
   case passing(PassingFailure, RefreshCooldown?)

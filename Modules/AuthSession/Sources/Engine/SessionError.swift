@@ -61,7 +61,7 @@ extension SessionError {
       case .neverSignedIn: "Nobody is signed in."
       case .byUser: "Nobody is signed in: you signed out."
       case .refreshRefused(let code, _):
-        "The session is over: the server refused to renew it\(code.map { " (\(bash))" } ?? "")."
+        "The session is over: the server refused to renew it\(code.map { " (\($0))" } ?? "")."
       case .elsewhere: "The session is over: it was signed out elsewhere."
       }
     return SessionError(.notLoggedIn, message: message, signedOutReason: reason)
@@ -82,7 +82,7 @@ extension SessionError {
   static func refreshFailed(_ error: APIError?, message: String? = nil, retryAfter: Duration? = nil) -> SessionError {
     SessionError(
       .refreshFailed,
-      message: message ?? "The session could not be renewed just now: \(error?.description ?? "no answer").",
+      message: message ?? "The session could not be renewed just now: \(error.map { "\($0)" } ?? "no answer").",
       apiError: error, retryAfter: retryAfter ?? error?.retryAfter)
   }
 

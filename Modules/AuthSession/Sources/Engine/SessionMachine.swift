@@ -11,6 +11,8 @@ import Groundwork
 struct LiveSession: Sendable {
   /// The newest record.
   var record: SessionRecord
+  /// The session id as text, made once: the tag of every request (S18).
+  let tag: String
   /// What the store still holds, while the newest record could not be saved (S13).
   var storedBase: SessionRecord?
   /// How long its token is good for.
@@ -147,9 +149,9 @@ struct SessionMachine: Sendable {
       unclassified = 0
       install(record, now, options)
       return [.adopted(id)]
-    case .replaced(let record, _):
+    case .replaced(let record):
       return replace(with: record, now, options)
-    case .gone(let note, _):
+    case .gone(let note):
       return end(id, elsewhere(note))
     case .refused(let refusal, _, let error):
       let events = end(id, .refreshRefused(code: refusal.code, requestID: refusal.requestID))
@@ -203,7 +205,8 @@ struct SessionMachine: Sendable {
   // MARK: Parts
 
   private mutating func install(_ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions) {
-    live = LiveSession(record: record, storedBase: nil, age: TokenAge(record, at: now, options: options))
+    live = LiveSession(
+      record: record, tag: record.sessionID.uuidString, storedBase: nil, age: TokenAge(record, at: now, options: options))
     summarize()
   }
 
@@ -253,6 +256,19 @@ struct SessionMachine: Sendable {
     endings.contains { $0.id == id }
   }
 
+  /// What a caller of a session that is not the current one gets (S18).
+  func errorForEnded(_ id: SessionID) -> SessionError {
+    if let ending = endings.last(where: { $0.id == id }) { return ending.error }
+    if live != nil { return .replaced }
+    if case .signedOut(let reason) = state { return .ended(reason) }
+    return .ended(.elsewhere)
+  }
+
+  /// The same, by the tag that the caller's request carries.
+  func errorForEnded(tag: String) -> SessionError {
+    UUID(uuidString: tag).map(errorForEnded) ?? .ended(.elsewhere)
+  }
+
   // MARK: S8, S9, S12: what a 401 may cause
 
   /// Why a 401 gets no refresh, or that it gets one.
@@ -281,6 +297,12 @@ struct SessionMachine: Sendable {
     freshRefusals.removeAll { $0 <= now - options.breakerWindow }
     if freshRefusals.count >= options.breakerLimit { return .breakerOpen }
     return .refresh
+  }
+
+  /// S9: an endpoint took a resent request's token: its trouble, and the breaker's count, are over.
+  mutating func noteResendAccepted(_ endpoint: String) {
+    pausedEndpoints[endpoint] = nil
+    freshRefusals = []
   }
 
   /// S9: an endpoint refused a token that was fresh.

@@ -75,15 +75,23 @@ enum SlotTransactions {
   }
 
   /// S13, S19: the new tokens replace `base`'s, and nothing else's.
-  static func commit(_ change: inout SlotChange, new: SessionRecord, base: SessionRecord) -> CommitOutcome {
+  ///
+  /// Where their session is gone or replaced they go to the outbox in the same transaction, to be revoked.
+  static func commit(
+    _ change: inout SlotChange, new: SessionRecord, base: SessionRecord, orphan: UUID
+  ) -> CommitOutcome {
     if let record = change.state.record, record.sessionID == new.sessionID, record.accessToken == new.accessToken,
       record.refreshToken == new.refreshToken
     {
       return .committed
     }
     switch standing(change.state, from: base) {
-    case .gone(let note): return .gone(note)
-    case .replaced(let record): return .replaced(record)
+    case .gone(let note):
+      change.revocations.append(PendingRevocation(new, id: orphan))
+      return .gone(note)
+    case .replaced(let record):
+      change.revocations.append(PendingRevocation(new, id: orphan))
+      return .replaced(record)
     case .newer(let record): return .superseded(record)
     case .same:
       var record = new
@@ -95,16 +103,28 @@ enum SlotTransactions {
     }
   }
 
+  enum PostponeOutcome: Sendable {
+    case postponed(RefreshCooldown)
+    case adopt(SessionRecord)
+    case replaced(SessionRecord)
+    case gone(SignOutNote?)
+  }
+
   /// S12: "not before", saved; the intent stays only where the token may have been spent.
   static func postpone(
     _ change: inout SlotChange, base: SessionRecord, failure: PassingFailure, now: ClockReading, options: SessionOptions
-  ) -> RefreshCooldown? {
-    guard standing(change.state, from: base) == .same else { return nil }
-    let cooldown = RefreshCooldown.next(
-      after: change.state.cooldown, failure: failure, wall: now.wall, options: options)
-    change.state.cooldown = cooldown
-    if !failure.isAmbiguous { change.state.intent = nil }
-    return cooldown
+  ) -> PostponeOutcome {
+    switch standing(change.state, from: base) {
+    case .gone(let note): return .gone(note)
+    case .replaced(let record): return .replaced(record)
+    case .newer(let record): return .adopt(record)
+    case .same:
+      let cooldown = RefreshCooldown.next(
+        after: change.state.cooldown, failure: failure, wall: now.wall, options: options)
+      change.state.cooldown = cooldown
+      if !failure.isAmbiguous { change.state.intent = nil }
+      return .postponed(cooldown)
+    }
   }
 
   enum EndOutcome: Sendable {
@@ -148,5 +168,41 @@ extension RefreshCooldown {
       unclassified: failure.isUnclassified ? min(earlier?.unclassified ?? 0, 1000) + 1 : 0,
       since: wall,
       duration: max(ceiling * options.random(), asked.inSeconds))
+  }
+}
+
+extension PendingRevocation {
+  /// The tokens of a record, to be revoked (S19, S20).
+  init(_ record: SessionRecord, id: UUID, since: Date? = nil, scope: SignOutScope = .local) {
+    self.init(
+      id: id, slot: record.slot, profile: record.profile, accessToken: record.accessToken,
+      refreshToken: record.refreshToken, since: since ?? record.issuedAt, scope: scope.rawValue, stamp: record.stamp)
+  }
+}
+
+extension SlotTransactions {
+  enum RemoveOutcome: Sendable {
+    case removed
+    /// It was gone already.
+    case absent
+    /// Another session stands there, and stays.
+    case replaced(SessionRecord)
+  }
+
+  /// S20: removes one session by its id, never another one's, and puts its newest tokens into the outbox.
+  static func remove(
+    _ change: inout SlotChange, sessionID: SessionID, note: SignOutNote, revocation: PendingRevocation?
+  ) -> RemoveOutcome {
+    var revocation = revocation
+    defer { if let revocation { change.revocations.append(revocation) } }
+    guard let record = change.state.record else { return .absent }
+    guard record.sessionID == sessionID else { return .replaced(record) }
+    if revocation?.stamp ?? .max < record.stamp {
+      // A peer has refreshed it meanwhile.
+      revocation?.accessToken = record.accessToken
+      revocation?.refreshToken = record.refreshToken
+    }
+    change.state = SlotState(lastSignOut: note)
+    return .removed
   }
 }
