@@ -17,8 +17,13 @@ public import Groundwork
 /// A request that is not idempotent, or holds a credential, gets a connection of its own: on a reused one that turns out to be dead
 /// libcurl would silently send it again, and a refresh token that is spent twice may cost the session (S12).
 ///
-/// What differs from the wire, on Linux: repeated header fields arrive joined by commas, and their order is lost (they are
-/// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was.
+/// What differs from the wire, on Linux (Swift 6.3): repeated header fields arrive joined by commas, and their order is lost (they are
+/// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was; a GET cannot carry a body; an answer without a
+/// reason phrase or the space before it, with bare line feeds, or with header bytes that are not UTF-8, counts as broken.
+///
+/// - Warning: The Linux implementation of `URLSession` itself traps on three kinds of answer, before any code of ours sees them: a
+///   connection that ends inside the header section, trailer fields after a chunked body, and a `Content-Length` of 2^63 - 512 or more. Where a
+///   hostile or broken server must not be able to end the process, use another transport.
 public final class URLSessionTransport: HTTPTransport {
   /// Limits of every exchange.
   public struct Options: Sendable, Hashable {

@@ -54,7 +54,11 @@ struct FailureTests {
     arguments: [
       Broken(name: "closed without a word", bytes: "", codes: [.connectionLost]),
       Broken(name: "garbage", bytes: "\u{1}\u{2}lorem ipsum\r\n\r\n", codes: [.malformedResponse, .connectionLost]),
-      Broken(name: "half a head", bytes: "HTTP/1.1 200 OK\r\nContent-", codes: [.connectionLost, .malformedResponse]),
+      Broken(name: "half a status line", bytes: "HTTP/1.1 20", codes: [.connectionLost, .malformedResponse]),
+      Broken(name: "1xx alone", bytes: "HTTP/1.1 100 Continue\r\n\r\n", codes: [.connectionLost, .malformedResponse]),
+      Broken(
+        name: "two lengths", bytes: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy", codes: [.malformedResponse]),
+      Broken(name: "a field without a name", bytes: "HTTP/1.1 200 OK\r\n: b\r\n\r\n", codes: [.connectionLost, .malformedResponse]),
       Broken(name: "status zero", bytes: "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse, .connectionLost]),
       Broken(name: "status 999999", bytes: "HTTP/1.1 999999 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse, .connectionLost]),
       Broken(name: "status 700", bytes: "HTTP/1.1 700 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse]),
@@ -65,7 +69,8 @@ struct FailureTests {
         name: "bad chunk size", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort",
         codes: [.connectionLost, .malformedResponse]),
       Broken(
-        name: "length too large for any number", bytes: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nx",
+        name: "length too large for any number",
+        bytes: "HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nx",
         codes: [.connectionLost, .malformedResponse, .responseTooLarge]),
       Broken(
         name: "negative length", bytes: "HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nx",
@@ -240,7 +245,7 @@ struct FailureTests {
     let server = try RawServer(answering: { _ in answer("200 OK", "x") })
     defer { server.stop() }
     let transport = URLSessionTransport()
-    for round in 0..<300 {
+    for round in 0..<120 {
       let url = server.url("/\(round)")
       let task = Task {
         try await transport.send(
