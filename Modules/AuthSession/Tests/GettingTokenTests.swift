@@ -174,4 +174,17 @@ struct GettingTokenTests {
       #expect(engine.isSignedIn)
     }
   }
+
+  @Test("S4: a token is not taken for one of the future because its clock reading was rounded on the way")
+  func roundedReading() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      for microseconds in 1..<200 {
+        try await world.pass(.microseconds(1000 + microseconds))
+        try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+        _ = await engine.token()
+      }
+      #expect(world.backend.sent.isEmpty)
+    }
+  }
 }
