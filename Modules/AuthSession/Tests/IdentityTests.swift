@@ -179,6 +179,33 @@ struct IdentityTests {
     }
   }
 
+  @Test("S20: after a sign-out that could not reach the store, a flight sends and stores nothing more", arguments: [true, false])
+  func flightAfterFailedSignOut(isSent: Bool) async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      let late = TokenGrant(response: TokenResponse(accessToken: "at-late", refreshToken: "rt-late", expiresIn: 900))
+      world.backend.script(.hold(gate), .answer(.granted(late)))
+      if !isSent { store.hold(.lock) }
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      store.failAll(.update, with: StoreError(.readOnly, "The disk is read-only."))
+      #expect(await World.outcome { try await engine.signOut(); return "ok" } == "storage")
+      #expect(await caller.value == "sessionEnded")
+      store.failAll(.update, with: nil)
+      store.release(.lock)
+      gate.resolve(())
+      try await world.settle()
+      #expect(world.backend.sent == (isSent ? ["rt-1"] : []))
+      #expect(await world.stored.record?.accessToken != "at-late")
+      if isSent { #expect(world.backend.revoked.contains("rt-late")) }
+      try await world.pass(.seconds(60))
+      #expect(await world.stored.record == nil)
+    }
+  }
+
   @Test("S20: a sign-out never removes the session that another user has made meanwhile")
   func conditionalClear() async throws {
     try await World.run { world in

@@ -183,4 +183,36 @@ struct ProcessesTests {
       #expect(throws: SessionError.self) { try engine.checkStillCurrent(bound) }
     }
   }
+
+  @Test("S12, S17: while one process cools down, it takes the tokens that another has got")
+  func peerSucceeds() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      let busy = APIError(.rateLimited, status: 429, retryAfter: .seconds(600))
+      world.backend.script(.answer(.passing(PassingFailure(error: busy, isAmbiguous: false))), .real)
+      try await world.pass(.seconds(1000))
+      #expect(await engine.token() == "refreshFailed")
+      _ = await world.memory.update(World.slot) { change in
+        change.state.cooldown = nil
+        change.state.record?.accessToken = "at-peer"
+        change.state.record?.sinceBootAtIssue = world.clock.sinceBoot.inSeconds
+      }
+      try await world.pass(.seconds(1))
+      #expect(await engine.token() == "at-peer")
+      #expect(world.backend.sent.count == 1)
+    }
+  }
+
+  @Test("S17, S23: a sign-in elsewhere is told to a process that was signed out")
+  func signInElsewhere() async throws {
+    try await World.run { world in
+      let engine = world.process("A")
+      await engine.restore()
+      var events = engine.events().makeAsyncIterator()
+      _ = try await world.signedIn("B")
+      await engine.checkForChanges()
+      guard case .signedIn = await events.next() else { Issue.record("not told"); return }
+      #expect(await engine.token() == "at-1")
+    }
+  }
 }
