@@ -50,8 +50,8 @@ targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
 targets += module(
-  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthSession"],
-  testsAlsoImport: ["AuthTestSupport"])
+  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
+  resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
 targets += module(
   "AuthCLI",
   imports: [
