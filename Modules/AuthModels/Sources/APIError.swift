@@ -44,12 +44,18 @@ public struct APIError: Error, Sendable, Hashable {
   public var requestID: String?
   /// Why no answer came, for `kind` `transport`.
   public var transport: TransportError?
+  /// In which shape the server told its error; nil if the body was in none that the client knows: HTML, empty, other JSON.
+  ///
+  /// Only an error that is told in the server's own shape may end a session (S10).
+  public var shape: ServerErrorShape?
+  /// What was wrong with an answer that could not be used, for a developer: names members, never values.
+  public var detail: String?
 
   /// Makes an error from its parts.
   public init(
     _ kind: Kind, status: Int? = nil, serverCode: ServerErrorCode? = nil, serverMessage: String? = nil,
     fields: [String: String] = [:], retryAfter: Duration? = nil, requestID: String? = nil,
-    transport: TransportError? = nil
+    transport: TransportError? = nil, shape: ServerErrorShape? = nil, detail: String? = nil
   ) {
     self.kind = kind
     self.status = status
@@ -59,6 +65,8 @@ public struct APIError: Error, Sendable, Hashable {
     self.retryAfter = retryAfter
     self.requestID = requestID
     self.transport = transport
+    self.shape = shape
+    self.detail = detail
   }
 
   /// An error for a request that got no answer.

@@ -24,6 +24,10 @@ public struct Endpoint<Response: Sendable>: Sendable {
   public var isIdempotent: Bool
   /// Whether the body holds a credential: no redirect, no plain HTTP except to loopback (S24), never logged.
   public var hasCredentialBody: Bool
+  /// Whether the call signs somebody in: a 401, or an `invalid_grant`, then means a wrong email or password (D1.5).
+  public var isSignIn: Bool
+  /// How long the whole exchange may take; nil for the client's own limit.
+  public var timeout: Duration?
   /// Makes the response from a successful answer.
   public var decode: @Sendable (HTTPResponse) throws -> Response
 
@@ -31,6 +35,7 @@ public struct Endpoint<Response: Sendable>: Sendable {
   public init(
     method: HTTPMethod, path: String, query: [(name: String, value: String)] = [], headers: HTTPFields = [:],
     body: Data? = nil, requiresAuth: Bool = true, isIdempotent: Bool? = nil, hasCredentialBody: Bool = false,
+    isSignIn: Bool = false, timeout: Duration? = nil,
     decode: @escaping @Sendable (HTTPResponse) throws -> Response
   ) {
     self.method = method
@@ -41,6 +46,8 @@ public struct Endpoint<Response: Sendable>: Sendable {
     self.requiresAuth = requiresAuth
     self.isIdempotent = isIdempotent ?? method.isIdempotent
     self.hasCredentialBody = hasCredentialBody
+    self.isSignIn = isSignIn
+    self.timeout = timeout
     self.decode = decode
   }
 }

@@ -140,6 +140,7 @@
 
     /// Goes through the main actor's queue, behind all that waits there, and comes back.
     private func passFence(_ activity: UInt64) {
+      // lint: task-start because this is what lies beneath TaskStarter: the main actor's queue is the fence
       Task { @MainActor in
         let mustStart = state.withLock { state in
           state.isFencing = false

@@ -1,0 +1,107 @@
+# The commands of this project. `make help` lists them from the comments that follow each target's name.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+# SwiftPM uses every core by itself and locks its folder: targets run one after another, also under -j.
+.NOTPARALLEL:
+
+SWIFT ?= swift
+# Added to every debug build and test run. Changing them rebuilds everything.
+SWIFT_BUILD_FLAGS ?=
+# What is shipped is what is measured: bench and install build the same way, so that neither rebuilds what the other has built.
+RELEASE_FLAGS ?= -c release --static-swift-stdlib -Xlinker --gc-sections -Xlinker -s
+ifeq ($(shell uname),Darwin)
+RELEASE_FLAGS := -c release
+endif
+PREFIX ?= /usr/local
+DESTDIR ?=
+PORT ?= 8080
+DRIVERS ?= inprocess http cli
+REPORTS ?= reports
+ARGS ?=
+export OFFLINE ?= 0
+
+require = @Tools/require $@
+sources = Package.swift Modules MockServer E2ETests Tools
+# Debug: one build serves the tests, the scenarios and `make serve`. Optimizing would take longer than it saves: the scenarios
+# wait on virtual clocks and loopback sockets, not on computing.
+run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
+
+.PHONY: help bootstrap build test e2e serve bench lint format coverage sanitize docs install clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve and bench.'
+
+bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
+	$(require)
+	@$(SWIFT) --version 2>&1 | head -n 1
+	@echo "Everything that the other commands need is there."
+
+build: ## build everything (debug)
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+
+test: ## run the unit tests, then every scenario; the last line counts the scenarios
+	$(require)
+	$(SWIFT) build --build-tests $(SWIFT_BUILD_FLAGS)
+	@mkdir -p $(REPORTS); status=0; \
+	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_BUILD_FLAGS) >$(REPORTS)/unit-tests.log 2>&1 </dev/null || status=1; \
+	grep -E '^(✘|↳|.{0,3}error: |.*recorded an issue)' $(REPORTS)/unit-tests.log || true; \
+	[[ $$status == 0 ]] || tail -n 20 $(REPORTS)/unit-tests.log; \
+	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { status=1; echo "The unit tests did not finish: $(REPORTS)/unit-tests.log"; }; \
+	$(run_e2e) || status=1; \
+	exit $$status
+
+e2e: ## run every scenario with the drivers inprocess, http and cli; reports go to reports/
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@$(run_e2e)
+
+serve: ## start the mock server with a user to sign in with, and print three lines to paste (PORT=8080)
+	$(require)
+	@if [[ ! -x .build/release/mock-server || ! -x .build/release/chirp ]]; then $(SWIFT) build $(SWIFT_BUILD_FLAGS) >&2; fi
+	@Tools/serve --port $(PORT) $(ARGS)
+
+bench: ## measure the figures of the README, each beside its baseline (release)
+	$(require)
+	@for product in mock-server chirp bench; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product >&2; done
+	@.build/release/bench $(ARGS)
+
+lint: ## check format and house rules; prints file:line and the remedy
+	@command -v $(SWIFT) >/dev/null || Tools/require lint
+	@Tools/Lint/self-test
+	@status=0; \
+	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(sources) || { \
+	  status=1; echo "The format differs from .swift-format. Remedy: make format"; }; \
+	Tools/Lint/run || status=1; \
+	exit $$status
+
+format: ## rewrite the sources to .swift-format
+	@command -v $(SWIFT) >/dev/null || Tools/require format
+	@$(SWIFT) format --in-place --recursive --parallel --configuration .swift-format $(sources)
+
+coverage: ## run the unit tests and print what they cover, file by file
+	$(require)
+	$(SWIFT) test --disable-xctest --enable-code-coverage --scratch-path .build-coverage $(SWIFT_BUILD_FLAGS) </dev/null | tail -n 1
+	@Tools/coverage .build-coverage
+
+sanitize: ## run the unit tests under the thread sanitizer, then under the address sanitizer
+	$(require)
+	$(SWIFT) test --disable-xctest --sanitize=thread -Xswiftc -DTSAN --scratch-path .build-tsan </dev/null
+	$(SWIFT) test --disable-xctest --sanitize=address --scratch-path .build-asan </dev/null
+
+docs: ## build the reference of every library into .build-docs/site
+	$(require)
+	@Tools/docs .build-docs
+
+install: ## build chirp, mock-server and e2e for release and install them (PREFIX=/usr/local)
+	$(require)
+	@for product in mock-server chirp e2e; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product; done
+	@install -d "$(DESTDIR)$(PREFIX)/bin"
+	@for product in mock-server chirp e2e; do install -m 0755 .build/release/$$product "$(DESTDIR)$(PREFIX)/bin/$$product"; done
+	@echo "Installed chirp, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin."
+
+clean: ## remove everything that was built or reported
+	rm -rf .build .build-* $(REPORTS)

@@ -1,0 +1,37 @@
+internal import AuthModels
+
+extension HTTPRequest {
+  /// Whether the request carries something that S24 guards: a token, cookies, a key, or a credential in its body.
+  package var carriesCredential: Bool {
+    hasCredentialBody || headers.fields.contains { Self.credentialFields.contains($0.name.lowercased()) }
+  }
+
+  private static let credentialFields: Set<String> = ["authorization", "proxy-authorization", "cookie"]
+
+  /// Refuses what would change the request's framing or let a value become a field of its own (RFC 9110 §5.5, RFC 9112 §11.1).
+  ///
+  /// The message names the field, never its value.
+  func checkFields() throws(TransportError) {
+    guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(Self.isTokenByte) else {
+      throw .invalidRequest("The method is no HTTP method.")
+    }
+    for field in headers.fields {
+      guard !field.name.isEmpty, field.name.utf8.allSatisfy(Self.isTokenByte) else {
+        throw .invalidRequest("A header field has a name that is not allowed.")
+      }
+      guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+        throw .invalidRequest("The header field \(field.name) has a control character, such as a line break.")
+      }
+      if ["content-length", "transfer-encoding", "host", "connection"].contains(field.name.lowercased()) {
+        throw .invalidRequest("The header field \(field.name) is set by the transport alone.")
+      }
+    }
+  }
+
+  private static func isTokenByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    }
+  }
+}

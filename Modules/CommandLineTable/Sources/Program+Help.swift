@@ -1,0 +1,114 @@
+extension Program {
+  /// The help page of a command: 80 columns at most, and for a program with commands 24 rows if they can hold it.
+  ///
+  /// - Parameter path: the words of the command; none for the program itself. Words that name no command give the
+  ///   program's page.
+  public func help(for path: [String] = []) -> String {
+    help(for: chain(of: path) ?? [root])
+  }
+
+  func help(for chain: [Command]) -> String {
+    let full = page(for: chain, isCompact: false)
+    let rows = full.utf8.count { $0 == UInt8(ascii: "\n") } + 1
+    return chain.count == 1 && rows > 24 && !root.commands.isEmpty ? page(for: chain, isCompact: true) : full
+  }
+
+  /// All global options in full: `PROGRAM help options`.
+  func optionsPage() -> String {
+    (["Options of every \(root.name) command:"] + rows(of: root.options) + rows(of: ownOptions))
+      .joined(separator: "\n")
+  }
+
+  /// How a command is written, in one line: `chirp api [OPTIONS] METHOD PATH`.
+  func usage(of chain: [Command]) -> String {
+    var parts = chain.map(\.name)
+    guard let command = chain.last else { return "" }
+    parts += command.options.filter { $0.isRequired && !$0.isHidden }.map { "\($0.spelled) \($0.valueName)" }
+    if chain.contains(where: { $0.options.contains { !$0.isRequired && !$0.isHidden } }) { parts.append("[OPTIONS]") }
+    if !command.commands.isEmpty { parts.append(command.defaultCommand == nil ? "COMMAND" : "[COMMAND]") }
+    return (parts + command.positionals.map(\.usage)).joined(separator: " ")
+  }
+
+  private var ownOptions: [Option] {
+    [.flag("help", short: "h", "Show help, also of a command."), .flag("version", "Show the version.")]
+  }
+
+  private func page(for chain: [Command], isCompact: Bool) -> String {
+    guard let command = chain.last else { return "" }
+    var lines = TextColumns.wrap(command.summary, width: 80)
+    lines += TextColumns.wrap("Usage: \(usage(of: chain))", width: 80, indent: 7)
+    if !command.discussion.isEmpty, !isCompact {
+      lines +=
+        [""]
+        + command.discussion.split(separator: "\n", omittingEmptySubsequences: false)
+        .flatMap { TextColumns.wrap($0, width: 80) }
+    }
+    let below = command.commands.filter { !$0.isHidden }
+    if !below.isEmpty {
+      lines += ["", "Commands:"]
+      lines += TextColumns.rows(
+        below.map { entry in
+          (entry.name, entry.name == command.defaultCommand ? "\(entry.summary) (default)" : entry.summary)
+        })
+    }
+    if !command.positionals.isEmpty {
+      lines += ["", "Arguments:"] + TextColumns.rows(command.positionals.map { ($0.usage, $0.help) })
+    }
+    if isCompact {
+      let names = (root.options + ownOptions).filter { !$0.isHidden }.map(\.spelled).joined(separator: " ")
+      lines += ["", "Options (more: \(root.name) help options):"]
+      lines += TextColumns.wrap(names, width: 78).map { "  \($0)" }
+    } else {
+      lines += optionRows(of: chain)
+    }
+    lines += exampleRows(of: command)
+    if chain.count == 1, !isCompact, !exitCodes.isEmpty {
+      lines += ["", "Exit codes:"] + TextColumns.rows(exitCodes.map { ("\($0.code)", $0.meaning) })
+    }
+    return lines.joined(separator: "\n")
+  }
+
+  private func optionRows(of chain: [Command]) -> [String] {
+    guard let command = chain.last else { return [] }
+    var lines: [String] = []
+    if chain.count == 1 {
+      lines += ["", "Options:"] + rows(of: command.options + ownOptions)
+    } else {
+      let own = chain.dropFirst().flatMap(\.options).filter { !$0.isHidden }
+      if !own.isEmpty { lines += ["", "Options:"] + rows(of: own) }
+      let global = (root.options + ownOptions).filter { !$0.isHidden }.map(\.spelled).joined(separator: " ")
+      lines += ["", "Options of every command (more: \(root.name) help options):"]
+      lines += TextColumns.wrap(global, width: 78).map { "  \($0)" }
+    }
+    return lines
+  }
+
+  private func exampleRows(of command: Command) -> [String] {
+    guard !command.examples.isEmpty else { return [] }
+    var lines = ["", "Examples:"]
+    for example in command.examples {
+      let line = "  \(example.line)"
+      let whole = "\(line)  # \(example.meaning)"
+      if whole.count <= 80 {
+        lines.append(whole)
+      } else {
+        lines += TextColumns.wrap(example.meaning, width: 76).map { "  # \($0)" } + [line]
+      }
+    }
+    return lines
+  }
+
+  private func rows(of options: [Option]) -> [String] {
+    TextColumns.rows(
+      options.filter { !$0.isHidden }.map { option in
+        var notes = option.help
+        if case .choice(let choices) = option.kind, option.valueName != choices.joined(separator: "|") {
+          notes += " One of \(choices.joined(separator: ", "))."
+        }
+        if option.isRepeated { notes += " May be repeated." }
+        if let value = option.defaultValue { notes += " [default: \(value)]" }
+        if let variable = option.environment { notes += " [env: \(variable)]" }
+        return (option.label, notes)
+      })
+  }
+}
