@@ -27,7 +27,7 @@ public struct APIClient: Sendable {
   public let timeout: Duration?
   /// Whether credentials may go over plain HTTP to a host that is not loopback (S24).
   public let allowsInsecureHTTP: Bool
-  private let time: any TimeSource
+  let time: any TimeSource
 
   /// Makes a client.
   ///

@@ -185,11 +185,13 @@ public struct PendingRevocation: Sendable, Hashable, Codable, Identifiable {
   public var since: Date
   /// `local`, `global` or `others`, as the sign-out asked.
   public var scope: String
+  /// The stamp of the record that the tokens stood in.
+  public var stamp: UInt64
 
   /// Makes a row from its parts.
   public init(
     id: UUID, slot: SessionSlot, profile: String, accessToken: String?, refreshToken: String?, since: Date,
-    scope: String = "local"
+    scope: String = "local", stamp: UInt64 = 0
   ) {
     self.id = id
     self.slot = slot
@@ -198,6 +200,7 @@ public struct PendingRevocation: Sendable, Hashable, Codable, Identifiable {
     self.refreshToken = refreshToken
     self.since = since
     self.scope = scope
+    self.stamp = stamp
   }
 }
 

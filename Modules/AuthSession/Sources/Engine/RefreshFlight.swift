@@ -1,0 +1,271 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import AuthModels
+import AuthStorage
+import Groundwork
+
+/// A refresh in the air: keyed by the session and the refresh token it spends (S6), waited for by any number of callers.
+final class RefreshFlight: Sendable {
+  /// The session and the tokens that it works with.
+  let base: SessionRecord
+  /// What the store holds, if `base` could not be saved (S13).
+  let storedBase: SessionRecord?
+  /// Whether it only finishes what an earlier life of this program began, while the token still works (S16).
+  let isRecovery: Bool
+  let result = SharedResult<RefreshOutcome>()
+
+  init(base: SessionRecord, storedBase: SessionRecord?, isRecovery: Bool) {
+    self.base = base
+    self.storedBase = storedBase
+    self.isRecovery = isRecovery
+  }
+}
+
+extension RefreshOutcome {
+  /// What a caller that waited gets; nil if there are new tokens. All callers of a flight get the same (S10).
+  var error: SessionError? {
+    switch self {
+    case .renewed, .adopted: nil
+    case .replaced: .replaced
+    case .gone(let note): .ended(note.map { SignedOutReason($0) } ?? .elsewhere)
+    case .refused(let refusal, _, _):
+      .notLoggedIn(.refreshRefused(code: refusal.code, requestID: refusal.requestID))
+    case .passing(let failure, let cooldown):
+      .refreshFailed(failure.error, retryAfter: cooldown.map { .clamped(seconds: $0.duration) })
+    case .coolingDown(_, let remaining):
+      .refreshFailed(
+        nil, message: "The last tries to renew the session failed; the next one is due in \(remaining.roundedUpText).",
+        retryAfter: remaining)
+    case .noRefreshToken: .notLoggedIn(.refreshRefused(code: "no_refresh_token", requestID: nil))
+    case .failed(let error): error
+    }
+  }
+
+  /// Whether the current token may be used instead while it works (S5).
+  var isPassing: Bool {
+    switch self {
+    case .passing, .coolingDown, .failed, .noRefreshToken: true
+    case .renewed, .adopted, .replaced, .gone, .refused: false
+    }
+  }
+}
+
+extension SessionEngine {
+  /// The flight that spends this session's refresh token: the one in the air, or a new one. Called with the lock held.
+  func flight(for live: LiveSession, in core: inout Core) -> RefreshFlight {
+    let inTheAir = core.flights.first {
+      $0.base.sessionID == live.record.sessionID && $0.base.refreshToken == live.record.refreshToken
+    }
+    if let inTheAir { return inTheAir }
+    let flight = RefreshFlight(
+      base: live.record, storedBase: live.storedBase,
+      isRecovery: live.needsRecovery && live.age.isGood(at: time.sinceBoot))
+    core.flights.append(flight)
+    tasks.start { await self.run(flight) }
+    return flight
+  }
+
+  /// Starts a flight that nobody waits for.
+  func startFlight() {
+    core.withLock { core in
+      guard let live = core.machine.live else { return }
+      if let cooldown = core.machine.cooldown, cooldown.until > time.sinceBoot { return }
+      _ = flight(for: live, in: &core)
+    }
+  }
+
+  /// Performs the machine's effects, each an await of its own, until it is done.
+  private func run(_ flight: RefreshFlight) async {
+    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase)
+    var lock = core.withLock { core -> (any RefreshLock)? in
+      guard flight.storedBase != nil else { return nil }
+      defer { core.retainedLock = nil }
+      return core.retainedLock
+    }
+    var sending = Sending()
+    var effect = machine.start()
+    while true {
+      if case .done(let outcome) = effect {
+        if sending.isShielded { options.refreshShield.lower() }
+        await finish(flight, outcome, lock: lock)
+        return
+      }
+      effect = machine.handle(await perform(effect, of: flight, lock: &lock, sending: &sending))
+    }
+  }
+
+  /// What the tries of one flight share.
+  private struct Sending {
+    var isShielded = false
+    var deadline: Duration?
+    var sentAt: ClockReading?
+  }
+
+  private func perform(
+    _ effect: RefreshMachine.Effect, of flight: RefreshFlight, lock: inout (any RefreshLock)?, sending: inout Sending
+  ) async -> RefreshMachine.Event {
+    switch effect {
+    case .acquireLock:
+      guard lock == nil else { return .lock(.success(())) }
+      do {
+        lock = try await store.acquireRefreshLock(slot, bound: flight.isRecovery ? .zero : options.lockWait)
+        return .lock(.success(()))
+      } catch {
+        return .lock(.failure(error))
+      }
+    case .saveEarlier(let new, let base):
+      let saved = await save(new, over: base)
+      switch saved {
+      case .success((let record, let outcome)):
+        if let record { handle(.saved(record)) }
+        return .savedEarlier(.success(outcome), record: record)
+      case .failure(let error): return .savedEarlier(.failure(error), record: nil)
+      }
+    case .begin(let base):
+      let (attempt, now, options) = (options.makeID(), ClockReading(time), options)
+      do {
+        let (_, outcome) = try await store.update(slot) {
+          SlotTransactions.begin(&$0, base: base, attempt: attempt, now: now, options: options)
+        }
+        return .began(.success(outcome))
+      } catch {
+        return .began(.failure(error))
+      }
+    case .send(let base):
+      if !sending.isShielded {
+        sending.isShielded = true
+        options.refreshShield.raise()
+      }
+      let now = ClockReading(time)
+      sending.sentAt = now
+      let deadline = sending.deadline ?? now.sinceBoot + options.refreshBound
+      sending.deadline = deadline
+      return .answered(await send(base, within: deadline - now.sinceBoot))
+    case .commit(let grant, let base):
+      let new = base.renewed(by: grant, sentAt: sending.sentAt ?? ClockReading(time), now: ClockReading(time))
+      switch await save(new, over: base) {
+      case .success((let record, let outcome)): return .committed(.success(outcome), new: record ?? new)
+      case .failure(let error): return .committed(.failure(error), new: new)
+      }
+    case .postpone(let failure, let base):
+      let (now, options) = (ClockReading(time), options)
+      do {
+        let (_, outcome) = try await store.update(slot) {
+          SlotTransactions.postpone(&$0, base: base, failure: failure, now: now, options: options)
+        }
+        return .postponed(.success(outcome))
+      } catch {
+        return .postponed(.failure(error))
+      }
+    case .end(let refusal, let base):
+      let note = SignOutNote(
+        .refreshRefused, serverCode: refusal.code, requestID: refusal.requestID, at: time.wallClock)
+      do {
+        let (_, outcome) = try await store.update(slot) { SlotTransactions.end(&$0, base: base, note: note) }
+        return .ended(.success(outcome))
+      } catch {
+        return .ended(.failure(error))
+      }
+    case .done:
+      return .lock(.success(()))
+    }
+  }
+
+  /// Sends the refresh, and takes silence past the bound for a lost answer (S12, S15).
+  private func send(_ base: SessionRecord, within bound: Duration) async -> RefreshAnswer {
+    guard let refreshToken = base.refreshToken else {
+      return .refused(RefreshRefusal(code: "no_refresh_token"))
+    }
+    let answer = await firstWithin(bound, time: time, tasks: tasks) { [backend] in
+      await backend.refresh(refreshToken: refreshToken)
+    }
+    if let answer { return answer }
+    let silence = TransportError(
+      .timedOut, mayHaveBeenSent: true, message: "The server did not answer the refresh in time.")
+    return .passing(PassingFailure(error: APIError(silence), isAmbiguous: true))
+  }
+
+  func save(
+    _ new: SessionRecord, over base: SessionRecord
+  ) async -> Result<(SessionRecord?, SlotTransactions.CommitOutcome), StoreError> {
+    let orphan = options.makeID()
+    do {
+      let (state, outcome) = try await store.update(slot) {
+        SlotTransactions.commit(&$0, new: new, base: base, orphan: orphan)
+      }
+      switch outcome {
+      case .gone, .replaced: tasks.start { await self.flushRevocations() }
+      case .committed, .superseded: break
+      }
+      return .success((state.record?.sessionID == new.sessionID ? state.record : nil, outcome))
+    } catch {
+      return .failure(error)
+    }
+  }
+
+  /// Installs the outcome, gives the lock back or keeps it (S13), and answers everyone who waits.
+  private func finish(_ flight: RefreshFlight, _ outcome: RefreshOutcome, lock: (any RefreshLock)?) async {
+    var unsaved: (new: SessionRecord, base: SessionRecord)?
+    if case .renewed(let record, let base?, _) = outcome { unsaved = (record, base) }
+    if case .failed = outcome, let storedBase = flight.storedBase { unsaved = (flight.base, storedBase) }
+    let now = ClockReading(time)
+    let keepsLock = core.withLock { core -> Bool in
+      core.flights.removeAll { $0 === flight }
+      _ = feed(.flightEnded(outcome, of: flight.base.sessionID), to: &core, at: now)
+      guard let unsaved, core.machine.live?.record.accessToken == unsaved.new.accessToken, let lock else {
+        return false
+      }
+      core.retainedLock = lock
+      return true
+    }
+    flight.result.resolve(outcome)
+    if keepsLock, let unsaved {
+      startSaving(unsaved.new, over: unsaved.base)
+    } else {
+      await lock?.release()
+    }
+    if case .refused(let refusal, let base, _?) = outcome {
+      let note = SignOutNote(
+        .refreshRefused, serverCode: refusal.code, requestID: refusal.requestID, at: time.wallClock)
+      startRemoving(base, note: note, revocation: nil)
+    }
+  }
+}
+
+extension SessionRecord {
+  /// The record after a refresh: a new pair, the same session; a refresh token that did not come is the old one (RFC 6749 §6, Auth0.swift#144).
+  func renewed(by grant: TokenGrant, sentAt: ClockReading, now: ClockReading) -> SessionRecord {
+    var record = self
+    record.accessToken = grant.response.accessToken
+    record.refreshToken = grant.response.refreshToken ?? refreshToken
+    record.scope = grant.response.scope ?? scope
+    record.user = grant.user ?? user
+    record.stampTimes(grant, sentAt: sentAt, now: now)
+    return record
+  }
+
+  /// A session's first record.
+  init(
+    _ grant: TokenGrant, id: SessionID, slot: SessionSlot, dialect: AuthDialect, sentAt: ClockReading, now: ClockReading
+  ) {
+    self.init(
+      sessionID: id, slot: slot, profile: dialect.rawValue, accessToken: grant.response.accessToken,
+      refreshToken: grant.response.refreshToken, tokenType: grant.response.tokenType, scope: grant.response.scope,
+      issuedAt: sentAt.wall, lifetime: nil, bootID: sentAt.bootID, sinceBootAtIssue: 0, serverSkew: nil,
+      user: grant.user)
+    stampTimes(grant, sentAt: sentAt, now: now)
+  }
+
+  // The token's life is counted from when it was asked for: the server's own count began later, never earlier (S4).
+  private mutating func stampTimes(_ grant: TokenGrant, sentAt: ClockReading, now: ClockReading) {
+    tokenType = grant.response.tokenType
+    lifetime = grant.response.expiresIn.flatMap { TokenAge.usableLifetime($0)?.inSeconds }
+    issuedAt = sentAt.wall
+    bootID = sentAt.bootID
+    sinceBootAtIssue = sentAt.sinceBoot.inSeconds
+    serverSkew = grant.serverDate.map { $0.timeIntervalSince(now.wall) }
+  }
+}

@@ -1,0 +1,84 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import AuthModels
+import AuthStorage
+import Groundwork
+
+/// What could not be written is written later: rotated tokens (S13), and the removal of a session that is over (S20, S21).
+extension SessionEngine {
+  /// Retries to save tokens that are in use from memory, until it succeeds or they are no longer the current ones.
+  func startSaving(_ new: SessionRecord, over base: SessionRecord) {
+    let generation = core.withLock { core -> UInt64 in
+      core.saves += 1
+      return core.saves
+    }
+    tasks.start { await self.keepSaving(new, over: base, generation: generation) }
+  }
+
+  private func keepSaving(_ new: SessionRecord, over base: SessionRecord, generation: UInt64) async {
+    var delay = Duration.milliseconds(250)
+    while await pause(delay) {
+      delay = min(delay * 2, .seconds(30))
+      let isWanted = core.withLock { core in
+        core.saves == generation && core.machine.live?.storedBase != nil
+          && core.machine.live?.record.accessToken == new.accessToken
+      }
+      guard isWanted else { break }
+      if case .success((let record, let outcome)) = await save(new, over: base) {
+        finishSaving(record, outcome, of: base.sessionID)
+        break
+      }
+    }
+    let lock = core.withLock { core -> (any RefreshLock)? in
+      guard core.saves == generation, core.machine.live?.storedBase == nil else { return nil }
+      defer { core.retainedLock = nil }
+      return core.retainedLock
+    }
+    await lock?.release()
+  }
+
+  private func finishSaving(
+    _ record: SessionRecord?, _ outcome: SlotTransactions.CommitOutcome, of id: SessionID
+  ) {
+    switch outcome {
+    case .committed:
+      if let record { handle(.saved(record)) }
+    case .superseded(let record): handle(.flightEnded(.adopted(record), of: id))
+    case .replaced(let record): handle(.flightEnded(.replaced(record), of: id))
+    case .gone(let note): handle(.flightEnded(.gone(note), of: id))
+    }
+  }
+
+  /// Retries to remove a session that is over, for as long as it stands in the store.
+  ///
+  /// This process knows that it is over and does not use it whatever the store says.
+  func startRemoving(_ record: SessionRecord, note: SignOutNote, revocation: PendingRevocation?) {
+    tasks.start {
+      var delay = Duration.milliseconds(250)
+      while await self.pause(delay) {
+        delay = min(delay * 2, .seconds(30))
+        do {
+          _ = try await self.store.update(self.slot) {
+            SlotTransactions.remove(&$0, sessionID: record.sessionID, note: note, revocation: revocation)
+          }
+          return self.tell(.persistenceRecovered(record.sessionID))
+        } catch {
+          continue
+        }
+      }
+    }
+  }
+
+  /// Waits; false if there is no point in going on.
+  private func pause(_ duration: Duration) async -> Bool {
+    do {
+      try await time.sleep(for: duration)
+      return true
+    } catch {
+      return false
+    }
+  }
+}

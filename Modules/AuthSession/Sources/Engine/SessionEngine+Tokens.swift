@@ -1,0 +1,191 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import AuthModels
+public import AuthNetworking
+import AuthStorage
+import Groundwork
+
+extension SessionEngine {
+  // MARK: The hot path
+
+  /// A token that is good for more than the leeway, or than `minimumLifetime` if that is more (S1, S2, D3.3, D4.8).
+  ///
+  /// The usual call touches neither disk nor actor. Otherwise it waits for one refresh, shared with every other caller (S6); if that
+  /// fails for a passing reason while the current token still works, the current token is the answer (S5). If the server gives less life
+  /// than asked for, so does this call, and an event says so. Bound: `lockWait` + `refreshBound` + the store's own.
+  ///
+  /// - Throws: `SessionError`; `CancellationError` as soon as the task is cancelled, which never harms the refresh (S7).
+  public func validAccessToken(minimumLifetime: Duration? = nil) async throws -> String {
+    let now = time.sinceBoot
+    if let token = core.withLock({ usable(&$0, at: now, minimumLifetime)?.record.accessToken }) { return token }
+    return try await usableSession(minimumLifetime).live.record.accessToken
+  }
+
+  /// The live session if its token may be used as it is, and the check of S17 started if it is due.
+  private func usable(_ core: inout Core, at now: Duration, _ minimumLifetime: Duration?) -> LiveSession? {
+    guard let live = core.machine.live, !live.needsRecovery, live.age.isGood(at: now, minimum: minimumLifetime) else {
+      return nil
+    }
+    if now >= core.nextChangeCheck {
+      core.nextChangeCheck = now + options.changeCheckInterval
+      if !core.isCheckingForChanges {
+        core.isCheckingForChanges = true
+        startChangeCheck()
+      }
+    }
+    return live
+  }
+
+  private enum Need: Sendable {
+    case use(LiveSession)
+    case refresh(RefreshFlight)
+    case fail(SessionError)
+  }
+
+  /// The session with a token to use now, refreshed first if need be.
+  private func usableSession(_ minimumLifetime: Duration?) async throws -> (live: LiveSession, isRefreshed: Bool) {
+    try await ensureRestored()
+    let need = core.withLock { core -> Need in
+      guard let live = core.machine.live else { return .fail(Self.errorWithoutSession(core.machine.state)) }
+      let now = time.sinceBoot
+      if !live.needsRecovery, live.age.isGood(at: now, minimum: minimumLifetime) { return .use(live) }
+      if let cooldown = core.machine.cooldown, cooldown.until > now {
+        return live.age.works(at: now) ? .use(live) : .fail(cooldown.error)
+      }
+      return .refresh(self.flight(for: live, in: &core))
+    }
+    let flight: RefreshFlight
+    switch need {
+    case .use(let live): return (live, false)
+    case .fail(let error): throw error
+    case .refresh(let joined): flight = joined
+    }
+    let outcome = try await flight.result.value()
+    if let error = outcome.error {
+      let fallback = core.withLock { core -> LiveSession? in
+        guard outcome.isPassing, let live = core.machine.live, live.record.sessionID == flight.base.sessionID,
+          live.age.works(at: time.sinceBoot)
+        else { return nil }
+        return live
+      }
+      guard let fallback else { throw error }
+      return (fallback, false)
+    }
+    let renewed = try core.withLock { core throws(SessionError) -> LiveSession in
+      guard let live = core.machine.live, live.record.sessionID == flight.base.sessionID else {
+        throw core.machine.errorForEnded(flight.base.sessionID)
+      }
+      return live
+    }
+    if !renewed.age.isGood(at: time.sinceBoot, minimum: minimumLifetime) {
+      tell(.lifetimeShorterThanAsked(renewed.record.sessionID))
+    }
+    return (renewed, true)
+  }
+
+  static func errorWithoutSession(_ state: SessionState) -> SessionError {
+    switch state {
+    case .unavailable(let error): .storage(error)
+    case .signedOut(let reason): .notLoggedIn(reason)
+    case .unknown, .signedIn: .notLoggedIn(.neverSignedIn)
+    }
+  }
+
+  /// Refreshes now, however good the token is (D3.3); joins a refresh that is under way (S6).
+  ///
+  /// While a back-off runs it fails fast with the error that caused it (S12). Bound: as `validAccessToken`.
+  ///
+  /// - Throws: `SessionError`; `CancellationError`.
+  public func refresh() async throws {
+    try await ensureRestored()
+    let flight = try core.withLock { core throws(SessionError) -> RefreshFlight in
+      guard let live = core.machine.live else { throw Self.errorWithoutSession(core.machine.state) }
+      if let cooldown = core.machine.cooldown, cooldown.until > time.sinceBoot { throw cooldown.error }
+      return self.flight(for: live, in: &core)
+    }
+    if let error = try await flight.result.value().error { throw error }
+  }
+}
+
+extension SessionEngine: RequestAuthorizer {
+  /// The token for a new request, and the session that it belongs to from now on (S1, S18).
+  public func authorize() async throws -> RequestAuthorization {
+    let now = time.sinceBoot
+    if let live = core.withLock({ usable(&$0, at: now, nil) }) { return RequestAuthorization(live) }
+    let (live, isRefreshed) = try await usableSession(nil)
+    return RequestAuthorization(live, isFreshlyRefreshed: isRefreshed)
+  }
+
+  public func authorizeAfterUnauthorized(
+    _ refused: RequestAuthorization, endpoint: String
+  ) async throws -> RequestAuthorization? {
+    let now = time.sinceBoot
+    let step = try core.withLock { core throws(SessionError) -> UnauthorizedStep in
+      guard let live = core.machine.live, live.tag == refused.session else {
+        throw core.machine.errorForEnded(tag: refused.session)
+      }
+      let verdict = core.machine.judgeUnauthorized(
+        refusedToken: refused.accessToken, endpoint: endpoint, alreadyRefreshed: refused.isFreshlyRefreshed, at: now,
+        options: options)
+      switch verdict {
+      case .resend(let live): return .resend(live)
+      case .report: return .report
+      case .breakerOpen: throw .tooManyRefreshes
+      case .refresh:
+        if let cooldown = core.machine.cooldown, cooldown.until > now { throw cooldown.error }
+        return .refresh(flight(for: live, in: &core))
+      }
+    }
+    switch step {
+    case .report: return nil
+    case .resend(let live): return RequestAuthorization(live, isFreshlyRefreshed: true)
+    case .refresh(let flight):
+      let outcome = try await flight.result.value()
+      if case .noRefreshToken = outcome, case .signedIn = snapshot.state { return nil }
+      if let error = outcome.error { throw error }
+      return try core.withLock { core throws(SessionError) in
+        guard let live = core.machine.live, live.tag == refused.session else {
+          throw core.machine.errorForEnded(tag: refused.session)
+        }
+        return RequestAuthorization(live, isFreshlyRefreshed: true)
+      }
+    }
+  }
+
+  private enum UnauthorizedStep: Sendable {
+    case report
+    case resend(LiveSession)
+    case refresh(RefreshFlight)
+  }
+
+  public func noteResend(_ authorization: RequestAuthorization, endpoint: String, accepted: Bool) async {
+    let now = time.sinceBoot
+    core.withLock { core in
+      guard let live = core.machine.live, live.tag == authorization.session else { return }
+      if accepted {
+        core.machine.noteResendAccepted(endpoint)
+      } else {
+        core.machine.noteFreshRefusal(endpoint, at: now, options: options)
+      }
+    }
+  }
+
+  public func checkStillCurrent(_ authorization: RequestAuthorization) throws {
+    try core.withLock { core throws(SessionError) in
+      guard core.machine.live?.tag == authorization.session else {
+        throw core.machine.errorForEnded(tag: authorization.session)
+      }
+    }
+  }
+}
+
+extension RequestAuthorization {
+  init(_ live: LiveSession, isFreshlyRefreshed: Bool = false) {
+    self.init(
+      accessToken: live.record.accessToken, tokenType: live.record.tokenType, session: live.tag,
+      isFreshlyRefreshed: isFreshlyRefreshed)
+  }
+}

@@ -1,0 +1,322 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import AuthModels
+import AuthStorage
+import Groundwork
+
+/// A session that this process may use.
+struct LiveSession: Sendable {
+  /// The newest record.
+  var record: SessionRecord
+  /// The session id as text, made once: the tag of every request (S18).
+  let tag: String
+  /// What the store still holds, while the newest record could not be saved (S13).
+  var storedBase: SessionRecord?
+  /// How long its token is good for.
+  var age: TokenAge
+  /// An intent of an earlier life is pending: retried before the token is used (S16).
+  var needsRecovery = false
+  /// Endpoints that refused the current access token (S9).
+  var refusedBy: Set<String> = []
+}
+
+/// What this process knows of the slot's session: a pure state machine, state × event → state + what to tell.
+///
+/// It holds no task and no clock, and does no I/O; `SessionEngine` keeps it behind its lock and calls it with the time.
+struct SessionMachine: Sendable {
+  private(set) var state = SessionState.unknown
+  private(set) var sequence: UInt64 = 0
+  private(set) var live: LiveSession?
+  /// "Not before", on the axis of `sinceBoot`, with the error that callers get meanwhile (S12).
+  private(set) var cooldown: (until: Duration, error: SessionError)?
+  private(set) var unclassified = 0
+  /// Sessions that this process has seen ending, the newest last: their late answers and late records are nothing (S18, S20).
+  private(set) var endings: [(id: SessionID, error: SessionError)] = []
+  /// Endpoints that refused a fresh token, until when they cause no refresh (S9).
+  private var pausedEndpoints: [String: Duration] = [:]
+  /// When fresh tokens were refused (S12).
+  private var freshRefusals: [Duration] = []
+
+  /// What happened.
+  enum Event: Sendable {
+    /// The store was read: at launch, or because another process changed it (S17).
+    case read(SlotState)
+    case unreadable(StoreError)
+    case signedIn(SessionRecord)
+    case signedOut(SessionID, SignedOutReason)
+    case flightEnded(RefreshOutcome, of: SessionID)
+    /// A record that could not be saved has been saved.
+    case saved(SessionRecord)
+    case learnedUser(SessionUser, of: SessionID)
+  }
+
+  /// Changes the state and returns what to tell.
+  mutating func handle(_ event: Event, at now: ClockReading, options: SessionOptions) -> [SessionEvent] {
+    let before = state
+    let events: [SessionEvent]
+    switch event {
+    case .read(let slot): events = read(slot, now, options)
+    case .unreadable(let error):
+      // A session in use goes on being used from memory (S21).
+      if live == nil { state = .unavailable(error) }
+      events = []
+    case .signedIn(let record): events = signedIn(record, now, options)
+    case .signedOut(let id, let reason): events = end(id, reason)
+    case .flightEnded(let outcome, let id): events = flightEnded(outcome, id, now, options)
+    case .saved(let record):
+      guard var live, live.record.accessToken == record.accessToken, live.storedBase != nil else { return [] }
+      live.record = record
+      live.storedBase = nil
+      self.live = live
+      summarize()
+      events = [.persistenceRecovered(record.sessionID)]
+    case .learnedUser(let user, let id):
+      guard live?.record.sessionID == id else { return [] }
+      live?.record.user = user
+      summarize()
+      events = []
+    }
+    if state != before { sequence += 1 }
+    return events
+  }
+
+  // MARK: Events
+
+  private mutating func read(_ slot: SlotState, _ now: ClockReading, _ options: SessionOptions) -> [SessionEvent] {
+    guard let record = slot.record, !hasEnded(record.sessionID) else {
+      guard let live else {
+        if case .signedOut(let reason) = state, reason != .neverSignedIn { return [] }
+        state = .signedOut(SignedOutReason(slot.lastSignOut))
+        return []
+      }
+      // A record that was never saved cannot be missing (S13).
+      return live.storedBase == nil && slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
+    }
+    adoptCooldown(slot.cooldown, now)
+    let needsRecovery = slot.intent?.version == record.version
+    guard let live else {
+      install(record, now, options)
+      self.live?.needsRecovery = needsRecovery
+      return []
+    }
+    guard live.record.sessionID == record.sessionID else { return replace(with: record, now, options) }
+    guard record.stamp > live.record.stamp, record.accessToken != live.record.accessToken, live.storedBase == nil else {
+      return []
+    }
+    install(record, now, options)
+    return [.adopted(record.sessionID)]
+  }
+
+  private mutating func signedIn(
+    _ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions
+  ) -> [SessionEvent] {
+    // A sign-in that was saved after this one has been told already: the store's order holds, not the order of arrival.
+    if let live, live.record.sessionID != record.sessionID, live.record.stamp > record.stamp { return [] }
+    guard !hasEnded(record.sessionID) else { return [] }
+    var events: [SessionEvent] = []
+    if let old = live?.record.sessionID, old != record.sessionID {
+      remember(old, .replaced)
+      events.append(.replaced(old, by: record.sessionID))
+    }
+    forgetTrouble()
+    install(record, now, options)
+    return events + [.signedIn(record.sessionID)]
+  }
+
+  private mutating func flightEnded(
+    _ outcome: RefreshOutcome, _ id: SessionID, _ now: ClockReading, _ options: SessionOptions
+  ) -> [SessionEvent] {
+    // The session may have ended or been replaced while the flight was in the air (S18, S19).
+    guard let current = live?.record, current.sessionID == id else { return [] }
+    live?.needsRecovery = false
+    switch outcome {
+    case .renewed(let record, let stored, let error):
+      guard record.stamp >= current.stamp else { return [] }
+      cooldown = nil
+      unclassified = 0
+      install(record, now, options)
+      live?.storedBase = stored
+      summarize()
+      var events: [SessionEvent] = [.refreshed(id)]
+      if let error { events.append(.persistenceFailed(id, error)) }
+      return events
+    case .adopted(let record):
+      guard record.stamp > current.stamp else { return [] }
+      cooldown = nil
+      unclassified = 0
+      install(record, now, options)
+      return [.adopted(id)]
+    case .replaced(let record):
+      return replace(with: record, now, options)
+    case .gone(let note):
+      return end(id, elsewhere(note))
+    case .refused(let refusal, _, let error):
+      let events = end(id, .refreshRefused(code: refusal.code, requestID: refusal.requestID))
+      return events + (error.map { [.persistenceFailed(id, $0)] } ?? [])
+    case .noRefreshToken(let record):
+      // Nothing can renew it: once its token is known to be dead, the session is over, with a reason (amplify-swift#3943).
+      let age = TokenAge(record, at: now, options: options)
+      guard !age.works(at: now.sinceBoot) else { return [] }
+      return end(id, .refreshRefused(code: "no_refresh_token", requestID: nil))
+    case .passing(let failure, let saved):
+      let next = saved ?? RefreshCooldown.next(after: nil, failure: failure, wall: now.wall, options: options)
+      unclassified = next.unclassified
+      let error = SessionError.refreshFailed(failure.error, retryAfter: .clamped(seconds: next.duration))
+      cooldown = (now.sinceBoot + .clamped(seconds: next.duration), error)
+      summarize()
+      let warning: [SessionEvent] = unclassified >= 5 ? [.unclassifiedRefreshAnswers(id, count: unclassified)] : []
+      return [.refreshFailing(id, error)] + warning
+    case .coolingDown(let saved, let remaining):
+      unclassified = saved.unclassified
+      cooldown = (now.sinceBoot + remaining, Self.coolingDownError(remaining))
+      summarize()
+      return []
+    case .failed(let error):
+      return [.refreshFailing(id, error)]
+    }
+  }
+
+  private mutating func replace(
+    with record: SessionRecord, _ now: ClockReading, _ options: SessionOptions
+  ) -> [SessionEvent] {
+    guard !hasEnded(record.sessionID) else { return [] }
+    let old = live?.record.sessionID
+    if let old { remember(old, .replaced) }
+    forgetTrouble()
+    install(record, now, options)
+    return old.map { [.replaced($0, by: record.sessionID)] } ?? []
+  }
+
+  private mutating func end(_ id: SessionID, _ reason: SignedOutReason) -> [SessionEvent] {
+    guard live?.record.sessionID == id else {
+      if live == nil { state = .signedOut(reason) }
+      return []
+    }
+    remember(id, .ended(reason))
+    live = nil
+    forgetTrouble()
+    state = .signedOut(reason)
+    return [.signedOut(id, reason)]
+  }
+
+  // MARK: Parts
+
+  private mutating func install(_ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions) {
+    live = LiveSession(
+      record: record, tag: record.sessionID.uuidString, storedBase: nil, age: TokenAge(record, at: now, options: options))
+    summarize()
+  }
+
+  private mutating func summarize() {
+    guard let live else { return }
+    let record = live.record
+    state = .signedIn(
+      SessionSummary(
+        id: record.sessionID, slot: record.slot, profile: record.profile, user: record.user, issuedAt: record.issuedAt,
+        accessTokenExpiry: record.lifetime.flatMap(TokenAge.usableLifetime).map {
+          record.issuedAt.addingTimeInterval($0.inSeconds)
+        },
+        hasRefreshToken: record.refreshToken != nil, stamp: record.stamp, isUnsaved: live.storedBase != nil,
+        unclassifiedRefreshAnswers: unclassified))
+  }
+
+  private mutating func forgetTrouble() {
+    cooldown = nil
+    unclassified = 0
+    pausedEndpoints = [:]
+    freshRefusals = []
+  }
+
+  private mutating func adoptCooldown(_ saved: RefreshCooldown?, _ now: ClockReading) {
+    guard cooldown == nil, let saved, let remaining = saved.remaining(at: now.wall) else { return }
+    unclassified = saved.unclassified
+    cooldown = (now.sinceBoot + remaining, Self.coolingDownError(remaining))
+  }
+
+  private static func coolingDownError(_ remaining: Duration) -> SessionError {
+    .refreshFailed(
+      nil, message: "The last tries to renew the session failed; the next one is due in \(remaining.roundedUpText).",
+      retryAfter: remaining)
+  }
+
+  private mutating func remember(_ id: SessionID, _ error: SessionError) {
+    endings.append((id, error))
+    if endings.count > 64 { endings.removeFirst() }
+  }
+
+  private func elsewhere(_ note: SignOutNote?) -> SignedOutReason {
+    // What another process did is "elsewhere" to this one; a refusal is a refusal wherever it was heard.
+    note?.reason == .refreshRefused ? SignedOutReason(note) : .elsewhere
+  }
+
+  func hasEnded(_ id: SessionID) -> Bool {
+    endings.contains { $0.id == id }
+  }
+
+  /// What a caller of a session that is not the current one gets (S18).
+  func errorForEnded(_ id: SessionID) -> SessionError {
+    if let ending = endings.last(where: { $0.id == id }) { return ending.error }
+    if live != nil { return .replaced }
+    if case .signedOut(let reason) = state { return .ended(reason) }
+    return .ended(.elsewhere)
+  }
+
+  /// The same, by the tag that the caller's request carries.
+  func errorForEnded(tag: String) -> SessionError {
+    UUID(uuidString: tag).map(errorForEnded) ?? .ended(.elsewhere)
+  }
+
+  // MARK: S8, S9, S12: what a 401 may cause
+
+  /// Why a 401 gets no refresh, or that it gets one.
+  enum UnauthorizedVerdict: Sendable {
+    case resend(LiveSession)
+    case refresh
+    case report
+    case breakerOpen
+  }
+
+  mutating func judgeUnauthorized(
+    refusedToken: String, endpoint: String, alreadyRefreshed: Bool, at now: Duration, options: SessionOptions
+  ) -> UnauthorizedVerdict {
+    guard let live else { return .report }
+    // S8: the 401 is about a token that has been replaced meanwhile.
+    if live.record.accessToken != refusedToken { return .resend(live) }
+    self.live?.refusedBy.insert(endpoint)
+    // S4: at most one refresh per request.
+    if alreadyRefreshed {
+      noteFreshRefusal(endpoint, at: now, options: options)
+      return .report
+    }
+    pausedEndpoints = pausedEndpoints.filter { $0.value > now }
+    let others = self.live?.refusedBy.contains { $0 != endpoint } ?? false
+    if pausedEndpoints[endpoint] != nil, !others { return .report }
+    freshRefusals.removeAll { $0 <= now - options.breakerWindow }
+    if freshRefusals.count >= options.breakerLimit { return .breakerOpen }
+    return .refresh
+  }
+
+  /// S9: an endpoint took a resent request's token: its trouble, and the breaker's count, are over.
+  mutating func noteResendAccepted(_ endpoint: String) {
+    pausedEndpoints[endpoint] = nil
+    freshRefusals = []
+  }
+
+  /// S9: an endpoint refused a token that was fresh.
+  mutating func noteFreshRefusal(_ endpoint: String, at now: Duration, options: SessionOptions) {
+    pausedEndpoints[endpoint] = now + options.endpointPause
+    freshRefusals.append(now)
+    if freshRefusals.count > 64 { freshRefusals.removeFirst() }
+    live?.refusedBy.insert(endpoint)
+  }
+}
+
+extension Duration {
+  /// Whole seconds, at least one, for messages.
+  var roundedUpText: String {
+    "\(max(1, Int64(inSeconds.rounded(.up)))) s"
+  }
+}

@@ -1,0 +1,30 @@
+import Groundwork
+
+/// What `operation` gives, or nil if it takes longer than `bound`; the operation is then cancelled and its late result dropped.
+///
+/// It returns at the bound even if the operation ignores its cancellation. A cancelled caller gets nil at once.
+func firstWithin<Value: Sendable>(
+  _ bound: Duration, time: any TimeSource, tasks: TaskStarter, _ operation: @escaping @Sendable () async -> Value
+) async -> Value? {
+  guard bound > .zero else { return nil }
+  let result = SharedResult<Value?>()
+  let work = tasks.start { result.resolve(await operation()) }
+  let timer = tasks.start {
+    do {
+      try await time.sleep(for: bound)
+      result.resolve(nil)
+    } catch {
+      // Cancelled: the operation was first.
+      return
+    }
+  }
+  defer {
+    timer.cancel()
+    work.cancel()
+  }
+  do {
+    return try await result.value()
+  } catch {
+    return nil
+  }
+}
