@@ -16,6 +16,7 @@ import Testing
 private final class AccountService: AuthService {
   let signedIn: Guarded<AppUser?>
   let restores = Guarded(0)
+  let storeError = Guarded<StoreError?>(nil)
   let signOutError: StoreError?
   static let anna = AppUser(id: UUID(), email: "anna@example.com")
 
@@ -25,13 +26,12 @@ private final class AccountService: AuthService {
   }
 
   var currentUser: AppUser? {
-    get async {
+    get async throws {
       restores.withLock { $0 += 1 }
+      if let error = storeError.withLock({ $0 }) { throw error }
       return signedIn.withLock { $0 }
     }
   }
-
-  func logIn(email: String, password: String) async throws -> AppUser { try await signIn(email: email, password: password) }
 
   func signIn(email: String, password: String) async throws -> AppUser {
     guard password == "password123" else { throw APIError(.invalidCredentials, status: 400) }
@@ -39,11 +39,11 @@ private final class AccountService: AuthService {
     return Self.anna
   }
 
-  func signUp(email: String, password: String) async throws -> AppUser {
-    guard email != Self.anna.email else {
+  func signUp(_ registration: Registration) async throws -> AppUser {
+    guard registration.email != Self.anna.email else {
       throw APIError(.conflict, status: 422, serverCode: "user_already_exists")
     }
-    return AppUser(id: UUID(), email: email)
+    return AppUser(id: UUID(), email: registration.email)
   }
 
   func signOut() async throws {
@@ -81,6 +81,21 @@ struct AuthViewModelTests {
     #expect(service.restores.withLock { $0 } == 1)
   }
 
+  @Test("a store that cannot be read is not taken for signed out, and is asked again (S21)")
+  func unreadableStore() async {
+    let service = AccountService(signedIn: AccountService.anna)
+    service.storeError.withLock { $0 = StoreError(.locked, "The key store is locked.") }
+    let model = AuthViewModel(service: service)
+    let seen = await screens(of: model) {
+      await model.restore()
+      service.storeError.withLock { $0 = nil }
+      await model.restore()
+    }
+    let text = "It cannot be told whether you are signed in. The key store is locked."
+    #expect(seen == [.splash, .unavailable(text), .splash, .home])
+    #expect(service.restores.withLock { $0 } == 2)
+  }
+
   @Test("signing in keeps the sign-in screen until it has worked")
   func signIn() async {
     let model = AuthViewModel(service: AccountService())
@@ -97,9 +112,9 @@ struct AuthViewModelTests {
     await model.signIn(email: "anna@example.com", password: "wrong")
     #expect(model.errorMessage == "Wrong email or password.")
     #expect(model.state == .signedOut)
-    await model.signUp(email: "anna@example.com", password: "password123")
+    await model.signUp(Registration(username: nil, email: "anna@example.com", password: "password123"))
     #expect(model.errorMessage == "This email already has an account.")
-    await model.signUp(email: "bob@example.com", password: "password123")
+    await model.signUp(Registration(username: nil, email: "bob@example.com", password: "password123"))
     #expect(model.errorMessage == nil)
     #expect(model.screen == .home)
   }

@@ -1,5 +1,6 @@
 import AuthForms
 import AuthModels
+import AuthSession
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -34,7 +35,7 @@ struct RegistrationViewModelTests {
     let user = User(id: UUID(), email: "anna@example.com")
     await submit(model, answer: .success(user))
     #expect(service.calls == [.init(username: "anna", email: "anna@example.com", password: "password123")])
-    #expect(model.outcome == .signedIn(user))
+    #expect(model.outcome == .signedIn(SessionUser(id: user.id.uuidString, email: user.email)))
     #expect(model.password == "")
   }
 
@@ -43,6 +44,7 @@ struct RegistrationViewModelTests {
     let model = model(.supabase)
     #expect(model.username == "")
     await submit(model, answer: .failure(APIError(.conflict, status: 422, serverCode: "user_already_exists")))
+    #expect(service.calls == [.init(username: nil, email: "anna@example.com", password: "password123")])
     #expect(model.form.state.error(for: .email) == "This email already has an account.")
     #expect(model.errorMessage == nil)
   }

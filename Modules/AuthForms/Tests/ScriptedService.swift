@@ -6,7 +6,7 @@ import Groundwork
 /// A service whose every call waits until the test answers it.
 final class ScriptedService: LoginService, RegistrationService {
   struct Call: Sendable, Hashable {
-    var username = ""
+    var username: String?
     var email: String
     var password: String
   }
@@ -25,8 +25,10 @@ final class ScriptedService: LoginService, RegistrationService {
     try await answer(to: Call(email: email, password: password))
   }
 
-  func register(username: String, email: String, password: String) async throws -> RegistrationOutcome {
-    .signedIn(try await answer(to: Call(username: username, email: email, password: password)))
+  func register(_ registration: Registration) async throws -> SignUpOutcome {
+    let user = try await answer(
+      to: Call(username: registration.username, email: registration.email, password: registration.password))
+    return .signedIn(SessionUser(id: user.id.uuidString, email: user.email))
   }
 
   /// Waits until so many calls have been made, answered or not.

@@ -16,6 +16,14 @@ extension FormModel.Outcome {
     case is CancellationError: self = .abandoned
     case let error as APIError: self.init(error, strings, form)
     case let error as TransportError: self.init(APIError(error), strings, form)
+    case let error as SessionError:
+      if let store = error.storeError {
+        self.init(failure: store, in: profile, form: form)
+      } else if let api = error.apiError {
+        self.init(api, strings, form)
+      } else {
+        self = .refused(FormRefusal(message: error.message))
+      }
     case let error as StoreError where error.code == .cancelled: self = .abandoned
     case let error as StoreError:
       self = .refused(FormRefusal(message: strings[.errorStorage, filling: ["reason": error.message]]))

@@ -16,6 +16,7 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   public static let loginPasswordError: StringKey = "Login.PasswordField.Error"
   public static let loginButtonTitle: StringKey = "Login.LoginButton.Title"
   public static let loginInvalidCredentials: StringKey = "Login.Error.InvalidCredentials"
+  public static let loginSessionEnded: StringKey = "Login.SessionEnded"
 
   public static let registerTitle: StringKey = "Register.Title"
   public static let registerUsernameTitle: StringKey = "Register.UsernameField.Title"
@@ -32,6 +33,7 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   public static let homeTitle: StringKey = "Home.Title"
   public static let homeLogoutButtonTitle: StringKey = "Home.LogoutButton.Title"
   public static let homeErrorStorage: StringKey = "Home.Error.Storage"
+  public static let homeErrorUnknownUser: StringKey = "Home.Error.UnknownUser"
 
   public static let errorNoConnection: StringKey = "Error.NoConnection"
   public static let errorTimedOut: StringKey = "Error.TimedOut"
@@ -47,10 +49,10 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   /// Every key that this module reads: each profile has a text for each of them.
   public static let all: [StringKey] = [
     loginTitle, loginUsernameTitle, loginUsernameError, loginEmailTitle, loginEmailError, loginPasswordTitle,
-    loginPasswordError, loginButtonTitle, loginInvalidCredentials, registerTitle, registerUsernameTitle,
+    loginPasswordError, loginButtonTitle, loginInvalidCredentials, loginSessionEnded, registerTitle, registerUsernameTitle,
     registerUsernameError, registerUsernameTaken, registerEmailTitle, registerEmailError, registerEmailTaken,
     registerPasswordTitle, registerPasswordError, registerButtonTitle, registerConfirmEmail, homeTitle,
-    homeLogoutButtonTitle, homeErrorStorage, errorNoConnection, errorTimedOut, errorInsecure, errorRateLimited, errorRateLimitedFor,
+    homeLogoutButtonTitle, homeErrorStorage, homeErrorUnknownUser, errorNoConnection, errorTimedOut, errorInsecure, errorRateLimited, errorRateLimitedFor,
     errorServer, errorUnusableAnswer, errorRejected, errorStorage, errorUnknown,
   ]
 }

@@ -1,20 +1,33 @@
-public import AuthModels
+import AuthModels
+public import AuthSession
 
 /// Who signs a new user up: what the sign-up screen asks for, behind any backend (D1.6, D4.6).
 public protocol RegistrationService: Sendable {
   /// Makes the account.
   ///
-  /// - Parameter username: "" where the profile has no usernames.
   /// - Throws: the backend's error; an `APIError` with `fields` reaches the right field (D1.7).
-  func register(username: String, email: String, password: String) async throws -> RegistrationOutcome
+  func register(_ registration: Registration) async throws -> SignUpOutcome
 }
 
-/// What became of a sign-up.
-public enum RegistrationOutcome: Sendable, Hashable {
-  /// The account is there, and its user is signed in.
-  case signedIn(User)
-  /// The account is there; it is signed in to on the sign-in screen (D1.1).
-  case registered
-  /// The account is there once the link in a mail has been followed.
-  case confirmationNeeded
+/// D1's repository signs up (D1.1), and its user signs in afterwards.
+public struct RepositoryRegistrationService: RegistrationService {
+  private let repository: any AuthRepository
+
+  /// Makes the service over a repository.
+  public init(repository: any AuthRepository) {
+    self.repository = repository
+  }
+
+  public func register(_ registration: Registration) async throws -> SignUpOutcome {
+    let user = try await repository.register(
+      username: registration.username ?? "", email: registration.email, password: registration.password)
+    return .registered(SessionUser(id: user.id, email: user.email, username: user.username))
+  }
+}
+
+extension SessionEngine: RegistrationService {
+  /// Signs up through the engine; where the server gives a session along, it becomes the current one.
+  public func register(_ registration: Registration) async throws -> SignUpOutcome {
+    try await signUp(registration)
+  }
 }

@@ -1,5 +1,6 @@
 public import AuthModels
 public import AuthSession
+import AuthStorage
 public import Observation
 
 /// The root's model over any `AuthService` (D4.3): who is signed in, from "not known yet" to an answer.
@@ -20,7 +21,7 @@ public final class AuthViewModel {
 
   /// Whether somebody is signed in.
   public private(set) var state: State = .unknown
-  /// Why the last sign-in or sign-up failed (D4.6); each new one clears it first.
+  /// Why the last sign-in or sign-up failed (D4.6), or why it is not known who is signed in; each new try clears it first.
   public private(set) var errorMessage: String?
 
   @ObservationIgnored private let service: any AuthService
@@ -36,20 +37,29 @@ public final class AuthViewModel {
   /// The screen that belongs to the state: a splash while nothing is known, the sign-in screen also while working (D4.3).
   public var screen: RootScreen {
     switch state {
-    case .unknown: .splash
+    case .unknown: errorMessage.map { .unavailable($0) } ?? .splash
     case .working, .signedOut: .signIn
     case .signedIn: .home
     }
   }
 
   /// Asks once, at launch, who is signed in; later calls do nothing.
+  ///
+  /// If the store cannot answer, nothing is known: the state stays `unknown`, `errorMessage` tells, and calling again asks again (S21).
   public func restore() async {
     guard !hasRestored else { return }
     hasRestored = true
-    let user = await service.currentUser
-    // A sign-in that was faster than the store is the newer answer.
-    guard state == .unknown else { return }
-    state = user.map { .signedIn($0) } ?? .signedOut
+    errorMessage = nil
+    do {
+      let user = try await service.currentUser
+      // A sign-in that was faster than the store is the newer answer.
+      guard state == .unknown else { return }
+      state = user.map { .signedIn($0) } ?? .signedOut
+    } catch {
+      hasRestored = false
+      guard state == .unknown else { return }
+      errorMessage = profile.strings[.homeErrorUnknownUser, filling: ["reason": Self.reason(error)]]
+    }
   }
 
   /// Signs an existing user in.
@@ -58,8 +68,8 @@ public final class AuthViewModel {
   }
 
   /// Signs a new user up.
-  public func signUp(email: String, password: String) async {
-    await work(in: profile.registration) { try await $0.signUp(email: email, password: password) }
+  public func signUp(_ registration: Registration) async {
+    await work(in: profile.registration) { try await $0.signUp(registration) }
   }
 
   /// Signs out. It always ends on the sign-in screen, whatever the server says (D4.7).
@@ -87,6 +97,14 @@ public final class AuthViewModel {
         errorMessage = parts.compactMap(\.self).joined(separator: " ")
       }
       if case .signedIn = previous { state = previous } else { state = .signedOut }
+    }
+  }
+
+  private static func reason(_ error: any Error) -> String {
+    switch error {
+    case let error as SessionError: error.message
+    case let error as StoreError: error.message
+    default: ""
     }
   }
 }

@@ -1,3 +1,4 @@
+import AuthSession
 import AuthStorage
 public import Observation
 
@@ -38,12 +39,18 @@ public final class HomeViewModel {
     do {
       try await signOut()
     } catch let error as StoreError {
-      errorMessage = profile.strings[.homeErrorStorage, filling: ["reason": error.message]]
+      errorMessage = storage(error)
+    } catch let error as SessionError where error.storeError != nil {
+      errorMessage = error.storeError.map { storage($0) }
     } catch {
       guard case .refused(let refusal) = FormModel.Outcome(failure: error, in: profile, form: profile.login) else {
         return
       }
       errorMessage = refusal.message
     }
+  }
+
+  private func storage(_ error: StoreError) -> String {
+    profile.strings[.homeErrorStorage, filling: ["reason": error.message]]
   }
 }

@@ -1,3 +1,4 @@
+public import AuthSession
 public import Groundwork
 public import Observation
 
@@ -10,10 +11,10 @@ public final class RegistrationViewModel {
   /// The profile whose texts and rules it follows.
   public let profile: AuthProfile
   /// What became of the sign-up, once it has succeeded.
-  public private(set) var outcome: RegistrationOutcome?
+  public private(set) var outcome: SignUpOutcome?
 
   @ObservationIgnored private let service: any RegistrationService
-  @ObservationIgnored private let onSuccess: @MainActor (RegistrationOutcome) -> Void
+  @ObservationIgnored private let onSuccess: @MainActor (SignUpOutcome) -> Void
 
   /// Makes the screen's model.
   ///
@@ -22,7 +23,7 @@ public final class RegistrationViewModel {
   /// - Parameter onSuccess: called once a sign-up has succeeded, after `outcome` is set.
   public init(
     service: any RegistrationService, profile: AuthProfile = .loginForm, tasks: TaskStarter = TaskStarter(),
-    onSuccess: @escaping @MainActor (RegistrationOutcome) -> Void = { _ in }
+    onSuccess: @escaping @MainActor (SignUpOutcome) -> Void = { _ in }
   ) {
     self.service = service
     self.profile = profile
@@ -77,7 +78,9 @@ public final class RegistrationViewModel {
   private func signUp(_ submission: FormSubmission) async -> FormModel.Outcome {
     do {
       let outcome = try await service.register(
-        username: submission[.username], email: submission[.email], password: submission[.password])
+        Registration(
+          username: profile.registration[.username] == nil ? nil : submission[.username], email: submission[.email],
+          password: submission[.password]))
       guard form.state.isSubmitting else { return .abandoned }
       self.outcome = outcome
       onSuccess(outcome)
