@@ -1,6 +1,6 @@
 /// Where a command reads and writes: the process's three streams, or a test's.
 ///
-/// Reading and writing may take long; an implementation never blocks the cooperative pool over it.
+/// Reading, and writing data, may take long; an implementation never blocks the cooperative pool over it.
 public protocol Console: Sendable {
   /// Whether a person types on standard input.
   var inputIsTerminal: Bool { get }
@@ -11,8 +11,8 @@ public protocol Console: Sendable {
 
   /// Writes all bytes to standard output: data, and nothing else.
   func write(_ bytes: [UInt8]) async throws(ConsoleError)
-  /// Writes to standard error: everything that is no data. What cannot be written is lost.
-  func writeError(_ text: String) async
+  /// Writes a few lines to standard error: everything that is no data. What cannot be written is lost.
+  func writeError(_ text: String)
   /// Asks for one line on the terminal.
   ///
   /// - Parameter hidden: whether what is typed stays off the screen: always, or the call throws.

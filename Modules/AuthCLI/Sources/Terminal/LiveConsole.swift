@@ -28,12 +28,9 @@ public struct LiveConsole: Console {
     try await DetachedThread.run { () -> Result<Void, ConsoleError> in Self.write(bytes, to: STDOUT_FILENO) }
   }
 
-  public func writeError(_ text: String) async {
-    await DetachedThread.run { () -> Result<Void, Never> in
-      // Standard error is the last resort: nothing is left that could be told of its failure.
-      _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
-      return .success(())
-    }
+  public func writeError(_ text: String) {
+    // Standard error is the last resort: nothing is left that could be told of its failure.
+    _ = Self.write(Array(text.utf8), to: STDERR_FILENO)
   }
 
   public func ask(_ prompt: String, hidden: Bool) async throws(ConsoleError) -> String? {
@@ -51,7 +48,7 @@ public struct LiveConsole: Console {
   }
 
   /// Reads a file, `limit` bytes at most.
-  static func readFile(_ path: String, limit: Int) async throws(ConsoleError) -> [UInt8] {
+  public static func readFile(_ path: String, limit: Int) async throws(ConsoleError) -> [UInt8] {
     try await DetachedThread.run { () -> Result<[UInt8], ConsoleError> in
       let descriptor = open(path, O_RDONLY | O_CLOEXEC)
       guard descriptor >= 0 else { return .failure(.failed("\(path) cannot be read: \(reason()).")) }

@@ -1,4 +1,4 @@
-internal import AuthModels
+import AuthModels
 
 /// What a field takes before anything is sent: a courtesy, since the server checks everything again (D1.7).
 public enum FieldRule: Sendable, Hashable {
@@ -8,7 +8,7 @@ public enum FieldRule: Sendable, Hashable {
   case containsAt
   /// 3 to 32 of `[A-Za-z0-9_]`.
   case username
-  /// That many characters or more (D1.5, D5.1).
+  /// That many characters or more (D1.5, D5.1), counted as `PasswordRule` counts them.
   case minimumLength(Int)
   /// Anything but nothing.
   case required
@@ -19,7 +19,7 @@ public enum FieldRule: Sendable, Hashable {
     case .email: EmailRule.accepts(value)
     case .containsAt: value.contains("@")
     case .username: UsernameRule.accepts(value)
-    case .minimumLength(let least): value.count >= least
+    case .minimumLength(let least): PasswordRule(minimum: least).accepts(value)
     case .required: !value.isEmpty
     }
   }

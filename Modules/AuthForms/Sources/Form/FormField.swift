@@ -1,3 +1,5 @@
+import AuthModels
+
 /// One field of a form: its name, what it takes, and how it presents itself.
 public struct FormField: Sendable, Hashable {
   /// Which field.
@@ -23,16 +25,9 @@ public struct FormField: Sendable, Hashable {
   /// The value as it is checked and sent: spaces around an email or a username go, a password stays as it was typed (D5.1).
   public func normalized(_ value: String) -> String {
     guard name != .password else { return value }
-    return trimmingWhitespace(value)
+    return EmailAddress.trimmed(value)
   }
 
   /// Whether the field takes the value.
   public func accepts(_ value: String) -> Bool { rule.accepts(normalized(value)) }
-}
-
-private func trimmingWhitespace(_ text: String) -> String {
-  guard let first = text.firstIndex(where: { !$0.isWhitespace }),
-    let last = text.lastIndex(where: { !$0.isWhitespace })
-  else { return "" }
-  return String(text[first...last])
 }
