@@ -1,6 +1,7 @@
 import AuthModels
 import AuthStorage
 import AuthTestSupport
+import Groundwork
 import Testing
 
 /// The contract of both seams, run against every store that this module has.
@@ -39,5 +40,37 @@ import Testing
     let clock = LeapingClock()
     let store = InMemorySessionStore(time: clock)
     try await check.run(SessionTokenStore(store: store, slot: Self.slot, time: clock))
+  }
+
+  // Waits for another handle's write are over at the first poll or two; a leaping clock would make them five seconds too soon.
+  @Test("SQLiteSessionStore", arguments: SessionStoreContract.stateChecks + SessionStoreContract.outboxChecks)
+  func sqliteSessionStore(_ check: ContractCheck<SessionStoreContract.Subject>) async throws {
+    try await TemporaryFolder.lend { folder in
+      try await check.run(sqliteSubject(in: folder, time: SystemClock()))
+    }
+  }
+
+  @Test("SQLiteSessionStore's refresh lock", arguments: SessionStoreContract.lockChecks)
+  func sqliteRefreshLock(_ check: ContractCheck<SessionStoreContract.Subject>) async throws {
+    try await TemporaryFolder.lend { folder in
+      try await check.run(sqliteSubject(in: folder, time: LeapingClock()))
+    }
+  }
+
+  private func sqliteSubject(
+    in folder: TemporaryFolder, time: any TimeSource
+  ) -> SessionStoreContract.Subject {
+    .init(
+      store: SQLiteSessionStore(folder: folder.store, time: time),
+      peer: SQLiteSessionStore(folder: folder.store, time: time), time: time)
+  }
+
+  @Test("SessionTokenStore over SQLite", arguments: TokenStoreContract.checks)
+  func sqliteTokenStore(_ check: ContractCheck<any TokenStore>) async throws {
+    try await TemporaryFolder.lend { folder in
+      let clock = SystemClock()
+      let store = SQLiteSessionStore(folder: folder.store, time: clock)
+      try await check.run(SessionTokenStore(store: store, slot: Self.slot, time: clock))
+    }
   }
 }

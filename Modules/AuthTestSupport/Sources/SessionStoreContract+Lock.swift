@@ -2,7 +2,8 @@ import AuthStorage
 import Groundwork
 
 extension SessionStoreContract {
-  static let lockChecks: [ContractCheck<Subject>] = [
+  /// The checks of the refresh lock.
+  public static let lockChecks: [ContractCheck<Subject>] = [
     ContractCheck("one refresh lock a slot: a second taker gets busy when its bound is over (S15)") { subject in
       let lock = try await subject.store.acquireRefreshLock(subject.slot, bound: .seconds(20))
       for taker in [subject.peer, subject.store] {

@@ -8,7 +8,8 @@ import AuthStorage
 import Groundwork
 
 extension SessionStoreContract {
-  static let outboxChecks: [ContractCheck<Subject>] = [
+  /// The checks of the outbox of revocations.
+  public static let outboxChecks: [ContractCheck<Subject>] = [
     ContractCheck("a sign-out and its revocation are one transaction, and the row is in no slot (S20)") { subject in
       let made = record(subject.slot, "one")
       _ = try await subject.store.update(subject.slot) { $0.state.record = made }

@@ -7,7 +7,8 @@ import AuthModels
 import AuthStorage
 
 extension SessionStoreContract {
-  static let stateChecks: [ContractCheck<Subject>] = [
+  /// The checks of reading, updating, stamps and slots.
+  public static let stateChecks: [ContractCheck<Subject>] = [
     ContractCheck("a slot that was never written is an empty state") { subject in
       try requireSame(try await subject.store.read(subject.slot), SlotState(), "a fresh store")
       try require(try await subject.store.slots().isEmpty, "a fresh store lists slots")

@@ -1,0 +1,73 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One update of a slot: read, decide, write, in a transaction under the store's lock.
+struct SlotWrite<Outcome: Sendable> {
+  let slot: SessionSlot
+  let now: Date
+  let reserve: String
+  let body: @Sendable (inout SlotChange) -> Outcome
+
+  /// Decided once: a second try on a full disk, under the same lock, finds the same slot.
+  private var decision: (change: SlotChange, outcome: Outcome)?
+
+  init(slot: SessionSlot, now: Date, reserve: String, body: @escaping @Sendable (inout SlotChange) -> Outcome) {
+    self.slot = slot
+    self.now = now
+    self.reserve = reserve
+    self.body = body
+  }
+
+  /// Whether the change that was decided leaves an intent; false before that.
+  var makesIntent: Bool { decision?.change.state.intent != nil }
+
+  /// Commits the change, or nothing.
+  mutating func commit(
+    to store: StoreConnection
+  ) throws(StoreError) -> (state: SlotState, outcome: Outcome, wrote: Bool) {
+    try store.database.begin()
+    do throws(StoreError) {
+      let result = try run(in: store)
+      try store.database.commit()
+      return result
+    } catch {
+      store.database.rollBack()
+      throw error
+    }
+  }
+
+  private mutating func run(
+    in store: StoreConnection
+  ) throws(StoreError) -> (state: SlotState, outcome: Outcome, wrote: Bool) {
+    let old = try store.snapshot(slot)
+    let (change, outcome) = decide(on: old.state)
+    var header = old.header
+    let new = change.state.committed(over: old.state, in: slot, counter: &header.stampCounter)
+    guard new != old.state || !change.revocations.isEmpty else { return (new, outcome, false) }
+    if new.intent != nil { try DiskReserve.fill(reserve, count: Self.reserveCount(old.size)) }
+    if new != old.state { try store.write(new, in: slot, over: old, header: &header) }
+    if let record = new.record, record.sessionID != old.state.record?.sessionID { header.lastSignedIn = slot }
+    if !header.outbox.isEmpty {
+      for row in try store.outbox(header) where row.isOverdue(at: now) { try store.remove(row.id, header: &header) }
+    }
+    for revocation in change.revocations { try store.add(revocation, header: &header) }
+    try store.write(header)
+    return (new, outcome, true)
+  }
+
+  private mutating func decide(on state: SlotState) -> (change: SlotChange, outcome: Outcome) {
+    if let decision { return decision }
+    var change = SlotChange(state: state)
+    let outcome = body(&change)
+    decision = (change, outcome)
+    return (change, outcome)
+  }
+
+  /// A journal of every page that the save of such a row can touch, generously.
+  private static func reserveCount(_ size: Int) -> Int {
+    64 * 1024 + 2 * (size + SlotState.roomForNextPair(size))
+  }
+}
