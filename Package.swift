@@ -41,8 +41,8 @@ targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
 targets += module(
-  "AuthNetworkingURLSession", imports: ["Groundwork", "AuthNetworking"],
-  testsAlsoImport: ["AuthTestSupport", "AuthModels", "MockServerCore", "MockServerHTTP"])
+  "AuthNetworkingURLSession", imports: ["Groundwork", "AuthModels", "AuthNetworking"],
+  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerHTTP"])
 targets += module(
   "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
   testsAlsoImport: ["AuthTestSupport"])
