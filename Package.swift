@@ -62,7 +62,9 @@ targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [
   .executableTarget(
-    name: "chirp", dependencies: ["AuthCLI", "AuthNetworkingURLSession"], path: "Modules/chirp")
+    name: "chirp",
+    dependencies: ["Groundwork", "AuthCLI", "AuthNetworkingURLSession", "AuthSession", "AuthStorage"],
+    path: "Modules/chirp")
 ]
 
 // The mock server imports no client module: each side writes the wire format on its own.

@@ -3,6 +3,12 @@ import AuthModels
 import AuthSession
 import Groundwork
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A service whose every call waits until the test answers it.
 final class ScriptedService: LoginService, RegistrationService {
   struct Call: Sendable, Hashable {

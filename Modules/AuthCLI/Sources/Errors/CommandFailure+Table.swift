@@ -71,7 +71,8 @@ extension CommandFailure {
       self.init("api.\(error.kind.rawValue)", Self.message(error), error.kind.exit)
       fields = error.fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
     }
-    requestID = error.requestID
+    // No server has a log entry for what never left.
+    requestID = error.transport?.mayHaveBeenSent == false ? nil : error.requestID
     retryAfter = error.retryAfter
     if error.kind == .unauthorized { hint = "Sign in again: chirp login" }
   }

@@ -46,10 +46,7 @@ struct CommandContext: Sendable {
   /// `--state-dir`, `CHIRP_STATE_DIR`, `$XDG_STATE_HOME/chirp`, `~/.local/state/chirp`.
   private func stateFolder() throws -> String {
     if let folder = call.text("state-dir") { return folder }
-    // The XDG specification has relative paths ignored.
-    if let state = parts.environment["XDG_STATE_HOME"], state.hasPrefix("/") { return state + "/chirp" }
-    if let home = parts.environment["HOME"], home.hasPrefix("/") { return home + "/.local/state/chirp" }
-    throw call.usageError("Neither HOME nor XDG_STATE_HOME says where sessions are kept: give --state-dir DIR.")
+    return try StoreLocation.defaultFolder(environment: parts.environment)
   }
 
   // MARK: Which session
