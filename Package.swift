@@ -75,7 +75,7 @@ targets += module(
   testsAlsoImport: [])
 targets += module(
   "MockServerInProcess", at: "MockServer/InProcess",
-  imports: ["Groundwork", "MockServerCore", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
+  imports: ["Groundwork", "MockServerCore", "AuthModels", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
 targets += [
   .executableTarget(
     name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
