@@ -1,5 +1,6 @@
 import AuthCLI
 import MockServerCore
+import MockServerInProcess
 import Testing
 
 /// Plain prompts on a terminal, run by the login form's own model.
