@@ -18,9 +18,9 @@ extension URLRequest {
         .invalidRequest, mayHaveBeenSent: false, message: "The URL must be http:// or https:// with a host.")
     }
     let body = request.body.flatMap { $0.isEmpty ? nil : $0 }
-    if body != nil, request.method == .head || request.method == "TRACE" {
+    if body != nil, [.get, .head, "TRACE"].contains(request.method) {
       throw TransportError(
-        .invalidRequest, mayHaveBeenSent: false, message: "A \(request.method.rawValue) request has no body.")
+        .invalidRequest, mayHaveBeenSent: false, message: "A \(request.method.rawValue) request cannot carry a body.")
     }
     self.init(url: request.url)
     httpMethod = request.method.rawValue
@@ -50,7 +50,13 @@ extension HTTPResponse {
       guard let name = name as? String, let value = value as? String else { return nil }
       return HTTPField(name, value)
     }
-    self.init(status: response.statusCode, headers: HTTPFields(fields.sorted { $0.name < $1.name }))
+    let headers = HTTPFields(fields.sorted { $0.name < $1.name })
+    // Two lengths, or one that is no number, leave open where the answer ends (RFC 9112 §6.3).
+    if let length = headers["Content-Length"] {
+      let lengths = Set(length.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) })
+      guard lengths.count == 1, lengths.allSatisfy({ UInt64($0) != nil }) else { return nil }
+    }
+    self.init(status: response.statusCode, headers: headers)
   }
 }
 
@@ -82,6 +88,13 @@ extension URL {
   }
 }
 
+extension URLError {
+  /// On Linux a failed handshake has no code of its own; libcurl's words tell it from a connection that broke later.
+  fileprivate var isHandshakeFailure: Bool {
+    ["SSL routines", "SSL_connect", "SSL connect"].contains { localizedDescription.contains($0) }
+  }
+}
+
 extension TransportError {
   /// What the URL session says, as one of our codes. Nothing of the URL but its host gets into the message.
   init(_ error: any Error, host: String) {
@@ -100,10 +113,13 @@ extension TransportError {
       .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
       .clientCertificateRequired:
       self.init(.tlsFailure, mayHaveBeenSent: false, message: "No secure connection to \(host).")
-    case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
+    // On Linux this is what a status line that is none comes as: the scheme has been checked before.
+    case .unsupportedURL, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
       self = .malformed(host: host)
-    case .badURL, .unsupportedURL:
+    case .badURL:
       self.init(.invalidRequest, mayHaveBeenSent: false, message: "The URL cannot be used.")
+    case .unknown where error.isHandshakeFailure:
+      self.init(.tlsFailure, mayHaveBeenSent: false, message: "No secure connection to \(host).")
     default: self = .lost(host: host)
     }
   }

@@ -163,6 +163,19 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     if exchange(of: dataTask)?.received(data) != true { dataTask.cancel() }
   }
 
+  #if canImport(FoundationNetworking)
+    /// A 401 with a challenge is an answer like any other. On Linux the default handling never ends, and declining cancels the task:
+    /// so the exchange ends here, with what has come.
+    func urlSession(
+      _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+      completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+      let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
+      exchange?.completed(with: nil, response: challenge.failureResponse)
+      completionHandler(.cancelAuthenticationChallenge, nil)
+    }
+  #endif
+
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
     let exchange = exchanges.withLock { $0.removeValue(forKey: task.taskIdentifier) }
     exchange?.completed(with: error, response: task.response)

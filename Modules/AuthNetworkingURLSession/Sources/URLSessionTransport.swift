@@ -14,11 +14,17 @@ public import Groundwork
 /// one to the same scheme, host and port is followed, at most `Options.maximumRedirects` times, unless the body holds a credential;
 /// every other one is returned as the 3xx answer that it is, with nothing sent to its target. Called from any number of tasks at once.
 ///
-/// A request that is not idempotent, or holds a credential, gets a connection of its own: on a reused one that turns out to be dead
-/// libcurl would silently send it again, and a refresh token that is spent twice may cost the session (S12).
+/// A request that is not idempotent, has a body or holds a credential gets a connection of its own: on a kept one that turns out to
+/// be dead the platform would silently send it again, or, with a body, hang until the time-out (both measured on Linux); and a refresh
+/// token that is spent twice may cost the session (S12).
 ///
-/// What differs from the wire, on Linux: repeated header fields arrive joined by commas, and their order is lost (they are
-/// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was.
+/// What differs from the wire, on Linux (Swift 6.3): repeated header fields arrive joined by commas, and their order is lost (they are
+/// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was; a GET cannot carry a body; an answer without a
+/// reason phrase or the space before it, with bare line feeds, or with header bytes that are not UTF-8, counts as broken.
+///
+/// - Warning: The Linux implementation of `URLSession` itself traps on three kinds of answer, before any code of ours sees them: a
+///   connection that ends inside the header section, trailer fields after a chunked body, and a `Content-Length` of 2^63 - 512 or more. Where a
+///   hostile or broken server must not be able to end the process, use another transport.
 public final class URLSessionTransport: HTTPTransport {
   /// Limits of every exchange.
   public struct Options: Sendable, Hashable {
@@ -90,7 +96,7 @@ public final class URLSessionTransport: HTTPTransport {
     let remaining = deadline - time.sinceBoot
     guard remaining > .zero else { throw .timedOut(host: host) }
 
-    let needsOwnConnection = request.hasCredentialBody || !request.method.isIdempotent
+    let needsOwnConnection = request.hasCredentialBody || !request.method.isIdempotent || urlRequest.httpBody != nil
     let session = needsOwnConnection ? ExchangeSession(connectionsPerHost: 1) : shared
     let exchange = Exchange(host: host, limit: options.maximumResponseBytes)
     let task = session.task(for: urlRequest, exchange: exchange)

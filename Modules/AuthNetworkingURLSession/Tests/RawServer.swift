@@ -56,7 +56,11 @@ final class RawServer: Sendable {
     let accepting = Thread { [self] in
       while true {
         let descriptor = accept(listener, nil, nil)
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+          // Closed here, not in `stop`: its number must not be given to another socket while this thread still uses it.
+          Glibc.close(listener)
+          return
+        }
         state.withLock { state in
           state.connections += 1
           state.open += 1
@@ -107,7 +111,6 @@ final class RawServer: Sendable {
   /// No further connections; the thread that accepts ends.
   func stop() {
     shutdown(listener, Int32(SHUT_RDWR))
-    Glibc.close(listener)
   }
 
   private func note(_ request: RawRequest) {
@@ -182,7 +185,7 @@ final class RawConnection {
   func write(_ bytes: [UInt8]) -> Bool {
     var start = 0
     while start < bytes.count {
-      let count = bytes[start...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL.rawValue)) }
+      let count = bytes[start...].withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
       guard count > 0 else { return false }
       start += count
     }

@@ -109,7 +109,7 @@ struct RedirectTests {
     do {
       let response = try await URLSessionTransport().send(HTTPRequest(method: .get, url: server.url("/start")))
       #expect(response.status == 302)
-    } catch let error as TransportError {
+    } catch {
       #expect(error.code == .redirectRefused)
     }
   }
