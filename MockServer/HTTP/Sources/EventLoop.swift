@@ -12,8 +12,9 @@ public import MockServerCore
 ///
 /// Make it first, hand it to the server as its `DeliveryScheduler`, then hand both to the `HTTPFront`, which starts and
 /// stops it. What is scheduled before the start waits for it; what is still waiting at the stop never runs.
-// Safe to share because `base` and `wake` are libevent objects made with its locks on (`evthread_use_pthreads`), `state`
-// is behind a lock, and everything else is touched on the loop's thread alone.
+///
+/// Safe to share because `base` and `wake` are libevent objects made with its locks on (`evthread_use_pthreads`), `state`
+/// is behind a lock, and everything else is touched on the loop's thread alone.
 public final class EventLoop: DeliveryScheduler, @unchecked Sendable {
   private struct State {
     var inbox: [@Sendable () -> Void] = []
