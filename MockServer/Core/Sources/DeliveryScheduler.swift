@@ -1,3 +1,4 @@
+import Groundwork
 
 /// Runs a closure after a real duration: the HTTP front implements it with the timers of its event loop.
 ///
@@ -15,3 +16,19 @@ public enum ConnectionFault: String, Sendable, Hashable, CaseIterable {
   case refuse
 }
 
+/// The scheduler of a server without a front: a task that sleeps on the server's time source.
+struct TaskScheduler: DeliveryScheduler {
+  let time: any TimeSource
+  let tasks: TaskStarter
+
+  func schedule(after duration: Duration, _ work: @escaping @Sendable () -> Void) {
+    tasks.start { [time] in
+      do {
+        try await time.sleep(for: duration)
+      } catch {
+        // Only cancellation ends a sleep early, and nobody holds this task: the work is due all the same.
+      }
+      work()
+    }
+  }
+}

@@ -42,8 +42,8 @@ enum MockServerProgram {
         Command(
           "serve", "Starts the server; its first line on standard output says where it is.",
           discussion: """
-            The ready line is JSON: {"event":"ready","url":…,"port":…,"pid":…,"admin":…}. Requests are logged on \
-            standard error. INT or TERM stops the server with exit code 0; a second one ends it at once.
+            The ready line is JSON: {"event":"ready","url":…,"port":…,"pid":…,"admin":…}. Requests are logged \
+            on standard error. INT or TERM stops the server with exit code 0; a second one ends it at once.
             """,
           options: serveOptions,
           examples: [

@@ -3,7 +3,7 @@ import MockServerCore
 
 /// Logs each request with its answer on standard error: one line, no query, no header, no body, so no secret.
 ///
-/// A log never holds up the server: while nobody reads standard error, lines are left out, and their number is told later.
+/// A log never holds up the server: while nobody reads standard error, lines are left out; their number is told later.
 struct RequestLog: MockRequestHandler {
   private let handler: any MockRequestHandler
   private let time: any TimeSource

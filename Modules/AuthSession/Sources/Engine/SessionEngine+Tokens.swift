@@ -48,6 +48,7 @@ extension SessionEngine {
   /// The session with a token to use now, refreshed first if need be.
   private func usableSession(_ minimumLifetime: Duration?) async throws -> (live: LiveSession, isRefreshed: Bool) {
     try await ensureRestored()
+    await followOthersWhileCoolingDown()
     let need = core.withLock { core -> Need in
       guard let live = core.machine.live else { return .fail(Self.errorWithoutSession(core.machine.state)) }
       let now = time.sinceBoot
@@ -84,6 +85,20 @@ extension SessionEngine {
       tell(.lifetimeShorterThanAsked(renewed.record.sessionID))
     }
     return (renewed, true)
+  }
+
+  /// A peer may have succeeded where this process has to wait: looked for before a caller is turned away (S12, S17).
+  private func followOthersWhileCoolingDown() async {
+    let isDue = core.withLock { core -> Bool in
+      let now = time.sinceBoot
+      guard let until = core.machine.cooldown?.until, until > now, now >= core.nextChangeCheck,
+        !core.isCheckingForChanges
+      else { return false }
+      core.nextChangeCheck = now + options.changeCheckInterval
+      core.isCheckingForChanges = true
+      return true
+    }
+    if isDue { await checkForChanges() }
   }
 
   static func errorWithoutSession(_ state: SessionState) -> SessionError {

@@ -60,8 +60,11 @@ struct SessionMachine: Sendable {
     switch event {
     case .read(let slot): events = read(slot, now, options)
     case .unreadable(let error):
-      // A session in use goes on being used from memory (S21).
-      if live == nil { state = .unavailable(error) }
+      // A session in use goes on being used from memory, and one that is known to be over stays so (S21).
+      switch state {
+      case .unknown, .unavailable: state = .unavailable(error)
+      case .signedIn, .signedOut: break
+      }
       events = []
     case .signedIn(let record): events = signedIn(record, now, options)
     case .signedOut(let id, let reason): events = end(id, reason)
@@ -95,19 +98,26 @@ struct SessionMachine: Sendable {
       // A record that was never saved cannot be missing (S13).
       return live.storedBase == nil && slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
     }
-    adoptCooldown(slot.cooldown, now)
     let needsRecovery = slot.intent?.version == record.version
     guard let live else {
+      let isNews = if case .signedOut = state { true } else { false }
       install(record, now, options)
+      adoptCooldown(slot.cooldown, now)
       self.live?.needsRecovery = needsRecovery
-      return []
+      return isNews ? [.signedIn(record.sessionID)] : []
     }
     guard live.record.sessionID == record.sessionID else { return replace(with: record, now, options) }
     guard record.stamp > live.record.stamp, record.accessToken != live.record.accessToken, live.storedBase == nil else {
       return []
     }
-    install(record, now, options)
+    adopt(record, now, options)
     return [.adopted(record.sessionID)]
+  }
+
+  private mutating func adopt(_ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions) {
+    cooldown = nil
+    unclassified = 0
+    install(record, now, options)
   }
 
   private mutating func signedIn(
@@ -135,9 +145,7 @@ struct SessionMachine: Sendable {
     switch outcome {
     case .renewed(let record, let stored, let error):
       guard record.stamp >= current.stamp else { return [] }
-      cooldown = nil
-      unclassified = 0
-      install(record, now, options)
+      adopt(record, now, options)
       live?.storedBase = stored
       summarize()
       var events: [SessionEvent] = [.refreshed(id)]
@@ -145,9 +153,7 @@ struct SessionMachine: Sendable {
       return events
     case .adopted(let record):
       guard record.stamp > current.stamp else { return [] }
-      cooldown = nil
-      unclassified = 0
-      install(record, now, options)
+      adopt(record, now, options)
       return [.adopted(id)]
     case .replaced(let record):
       return replace(with: record, now, options)
