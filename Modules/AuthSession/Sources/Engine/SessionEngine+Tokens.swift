@@ -20,15 +20,13 @@ extension SessionEngine {
   /// - Throws: `SessionError`; `CancellationError` as soon as the task is cancelled, which never harms the refresh (S7).
   public func validAccessToken(minimumLifetime: Duration? = nil) async throws -> String {
     let now = time.sinceBoot
-    if let token = core.withLock({ usable(&$0, at: now, minimumLifetime)?.record.accessToken }) { return token }
+    if let token = core.withLock({ readyToken(&$0, at: now, minimumLifetime) }) { return token }
     return try await usableSession(minimumLifetime).live.record.accessToken
   }
 
-  /// The live session if its token may be used as it is, and the check of S17 started if it is due.
-  private func usable(_ core: inout Core, at now: Duration, _ minimumLifetime: Duration?) -> LiveSession? {
-    guard let live = core.machine.live, !live.needsRecovery, live.age.isGood(at: now, minimum: minimumLifetime) else {
-      return nil
-    }
+  /// The access token if it may be used as it is, and the check of S17 started if it is due.
+  private func readyToken(_ core: inout Core, at now: Duration, _ minimumLifetime: Duration?) -> String? {
+    guard let ready = core.machine.ready, ready.age.isGood(at: now, minimum: minimumLifetime) else { return nil }
     if now >= core.nextChangeCheck {
       core.nextChangeCheck = now + options.changeCheckInterval
       if !core.isCheckingForChanges {
@@ -36,7 +34,7 @@ extension SessionEngine {
         startChangeCheck()
       }
     }
-    return live
+    return ready.accessToken
   }
 
   private enum Need: Sendable {
@@ -129,7 +127,10 @@ extension SessionEngine: RequestAuthorizer {
   /// The token for a new request, and the session that it belongs to from now on (S1, S18).
   public func authorize() async throws -> RequestAuthorization {
     let now = time.sinceBoot
-    if let live = core.withLock({ usable(&$0, at: now, nil) }) { return RequestAuthorization(live) }
+    let ready = core.withLock { core -> LiveSession? in
+      readyToken(&core, at: now, nil) == nil ? nil : core.machine.live
+    }
+    if let ready { return RequestAuthorization(ready) }
     let (live, isRefreshed) = try await usableSession(nil)
     return RequestAuthorization(live, isFreshlyRefreshed: isRefreshed)
   }

@@ -23,13 +23,28 @@ struct LiveSession: Sendable {
   var refusedBy: Set<String> = []
 }
 
+/// The little of a live session that the hot path needs: copying all of it would cost more than the rest of the call.
+struct ReadyToken: Sendable {
+  let accessToken: String
+  let age: TokenAge
+
+  /// Nil if the session's token may not be used before an unfinished refresh was retried (S16).
+  init?(_ live: LiveSession) {
+    guard !live.needsRecovery else { return nil }
+    accessToken = live.record.accessToken
+    age = live.age
+  }
+}
+
 /// What this process knows of the slot's session: a pure state machine, state × event → state + what to tell.
 ///
 /// It holds no task and no clock, and does no I/O; `SessionEngine` keeps it behind its lock and calls it with the time.
 struct SessionMachine: Sendable {
   private(set) var state = SessionState.unknown
   private(set) var sequence: UInt64 = 0
-  private(set) var live: LiveSession?
+  private(set) var live: LiveSession? { didSet { ready = live.flatMap(ReadyToken.init) } }
+  /// What the hot path reads of `live`; nil if that may not be used as it is.
+  private(set) var ready: ReadyToken?
   /// "Not before", on the axis of `sinceBoot`, with the error that callers get meanwhile (S12).
   private(set) var cooldown: (until: Duration, error: SessionError)?
   private(set) var unclassified = 0
