@@ -79,7 +79,11 @@ targets += module(
 targets += [
   .executableTarget(
     name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
-    path: "MockServer/Executable")
+    path: "MockServer/Executable/Sources"),
+  .testTarget(
+    name: "MockServerExecutableTests",
+    dependencies: ["Groundwork", "CommandLineTable", "MockServerHTTP", "mock-server"],
+    path: "MockServer/Executable/Tests"),
 ]
 
 // The end-to-end rig.
