@@ -36,7 +36,7 @@ extension Benchmark {
   static let coldStart = Benchmark(name: "cold-start", summary: "chirp token in a fresh process") { context in
     let chirp = "\(context.programs)/chirp"
     let server = try RunningProgram(
-      "\(context.programs)/mock-server", ["serve", "--port", "0", "--seed-user", "anna:anna@example.com:password123"])
+      "\(context.programs)/mock-server", ["serve", "--port", "0", "--seed-user"])
     defer { server.terminate() }
     guard let line = server.firstLine(), let url = readyURL(line) else {
       throw BenchError("mock-server said no ready line. Build it: make bench.")
