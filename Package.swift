@@ -102,7 +102,7 @@ targets += [
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession", "AuthStorage",
-      "AuthSession", "MockServerCore", "MockServerInProcess",
+      "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
     ],
     path: "Tools/Benchmarks"),
 ]
