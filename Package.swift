@@ -41,8 +41,8 @@ targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
 targets += module(
-  "AuthNetworkingURLSession", imports: ["Groundwork", "AuthNetworking"],
-  testsAlsoImport: ["AuthTestSupport", "AuthModels", "MockServerCore", "MockServerHTTP"])
+  "AuthNetworkingURLSession", imports: ["Groundwork", "AuthModels", "AuthNetworking"],
+  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerHTTP"])
 targets += module(
   "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
   testsAlsoImport: ["AuthTestSupport"])
@@ -73,7 +73,7 @@ targets += module(
   testsAlsoImport: [])
 targets += module(
   "MockServerInProcess", at: "MockServer/InProcess",
-  imports: ["Groundwork", "MockServerCore", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
+  imports: ["Groundwork", "MockServerCore", "AuthModels", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
 targets += [
   .executableTarget(
     name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],

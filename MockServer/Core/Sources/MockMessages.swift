@@ -60,7 +60,7 @@ public struct MockRequest: Sendable {
 
   /// The first value under a name, compared without case.
   public func header(_ name: String) -> String? {
-    headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    headers.first { $0.name.equalsIgnoringCase(name) }?.value
   }
 }
 

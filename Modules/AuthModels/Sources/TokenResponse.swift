@@ -30,22 +30,37 @@ extension TokenResponse: Codable {
     case accessToken, refreshToken, expiresIn, tokenType, scope
   }
 
-  /// Reads the chirp shape. An unusable lifetime (null, text that is no number, a list) is unknown, never an error: the tokens
-  /// next to it are good, and dropping them would sign the user out (S3).
+  /// Reads the chirp shape. An unusable lifetime (null, text that is no number, a list, not finite) is unknown, never an error: the
+  /// tokens next to it are good, and dropping them would sign the user out (S3). The same goes for the token type and the scope.
+  ///
+  /// - Throws: `DecodingError` if there is no access token or an empty one, or if a token is no text.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     accessToken = try container.decode(String.self, forKey: .accessToken)
-    refreshToken = try container.decodeIfPresent(String.self, forKey: .refreshToken)
-    tokenType = try container.decodeIfPresent(String.self, forKey: .tokenType) ?? "Bearer"
-    scope = try container.decodeIfPresent(String.self, forKey: .scope)
-    if let seconds = try? container.decodeIfPresent(Double.self, forKey: .expiresIn) {
-      expiresIn = seconds
-    } else if let text = try? container.decodeIfPresent(String.self, forKey: .expiresIn) {
-      expiresIn = Double(text)
-    } else {
-      expiresIn = nil
+    guard !accessToken.isEmpty else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .accessToken, in: container, debugDescription: "the access token is empty")
     }
-    if let seconds = expiresIn, !seconds.isFinite { expiresIn = nil }
+    let refresh = try container.decodeIfPresent(String.self, forKey: .refreshToken)
+    refreshToken = refresh?.isEmpty == true ? nil : refresh
+    let type = Self.lenient(String.self, .tokenType, container)
+    tokenType = type.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
+    scope = Self.lenient(String.self, .scope, container)
+    let seconds =
+      Self.lenient(Double.self, .expiresIn, container)
+      ?? Self.lenient(String.self, .expiresIn, container).flatMap { Double($0) }
+    expiresIn = seconds.flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  /// A member that may be absent or of any type.
+  private static func lenient<Value: Decodable>(
+    _ type: Value.Type, _ key: CodingKeys, _ container: KeyedDecodingContainer<CodingKeys>
+  ) -> Value? {
+    do {
+      return try container.decodeIfPresent(type, forKey: key)
+    } catch {
+      return nil
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-internal import AuthModels
+package import AuthModels
 
 extension HTTPRequest {
   /// Whether the request carries something that S24 guards: a token, cookies, a key, or a credential in its body.
@@ -11,7 +11,7 @@ extension HTTPRequest {
   /// Refuses what would change the request's framing or let a value become a field of its own (RFC 9110 §5.5, RFC 9112 §11.1).
   ///
   /// The message names the field, never its value.
-  func checkFields() throws(TransportError) {
+  package func checkFields() throws(TransportError) {
     guard !method.rawValue.isEmpty, method.rawValue.utf8.allSatisfy(Self.isTokenByte) else {
       throw .invalidRequest("The method is no HTTP method.")
     }

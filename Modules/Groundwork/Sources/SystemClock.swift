@@ -5,6 +5,8 @@
 #endif
 #if canImport(Glibc)
   import Glibc
+  // In an optimized build of the whole module, the compiler takes this for the module that defines `timespec`.
+  import SwiftOverlayShims
 #elseif canImport(Darwin)
   import Darwin
 #endif

@@ -1,0 +1,63 @@
+import Groundwork
+
+extension MockPolicy {
+  private static let keys = ["accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit"]
+
+  /// Changes what the object names.
+  mutating func apply(_ json: JSONValue) throws(MockServerError) {
+    let fields = try FieldReader(json, at: "policy", knows: Self.keys)
+    if let duration = try fields.duration("accessTTL") { accessTTL = duration }
+    if let duration = try fields.duration("refreshTTL") { refreshTTL = duration }
+    if let choice = try fields.choice("rotation", of: MockRotation.self) { rotation = choice }
+    if let duration = try fields.duration("grace") { grace = duration }
+    if let duration = try fields.duration("clockSkew", signed: true) { clockSkew = duration }
+    switch try fields.text("tokens") {
+    case nil, "opaque"?: break
+    case "jwt"?: throw fields.failure("\"tokens\": this version issues opaque tokens only")
+    case let kind?: throw fields.failure(FieldReader.unknown("token kind", kind, among: ["opaque", "jwt"]))
+    }
+    if fields.isNull("rateLimit") { rateLimit = nil }
+    if let given = fields["rateLimit"] { rateLimit = try MockRateLimit(json: given) }
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.object { json in
+      json.member("accessTTL", accessTTL.text)
+      json.member("refreshTTL", refreshTTL.text)
+      json.member("rotation", rotation.rawValue)
+      json.member("grace", grace.text)
+      json.member("tokens", "opaque")
+      json.member("clockSkew", clockSkew < .zero ? "-\((.zero - clockSkew).text)" : clockSkew.text)
+      json.key("rateLimit")
+      if let rateLimit {
+        json.object { json in
+          json.member("limit", rateLimit.limit)
+          json.member("per", rateLimit.window.text)
+          json.key("operations")
+          json.array(rateLimit.operations.map(\.rawValue).sorted()) { $0.string($1) }
+        }
+      } else {
+        json.null()
+      }
+    }
+  }
+}
+
+extension MockRateLimit {
+  init(json: JSONValue) throws(MockServerError) {
+    let fields = try FieldReader(json, at: "rateLimit", knows: ["limit", "per", "operations"])
+    guard let limit = try fields.integer("limit", in: 0...1_000_000_000), let window = try fields.duration("per"),
+      window > .zero
+    else { throw fields.failure("a rate limit has \"limit\" (calls) and \"per\" (a duration)") }
+    self.init(limit: limit, per: window)
+    guard let names = try fields.array("operations") else { return }
+    operations = []
+    for name in names {
+      guard let operation = name.string.flatMap(MockOperation.init) else {
+        let known = MockOperation.allCases.map(\.rawValue)
+        throw fields.failure(FieldReader.unknown("operation", name.string ?? "", among: known))
+      }
+      operations.insert(operation)
+    }
+  }
+}

@@ -1,0 +1,124 @@
+public import AuthModels
+public import AuthNetworking
+public import Groundwork
+#if canImport(FoundationNetworking)
+  internal import Foundation
+  internal import FoundationNetworking
+#else
+  internal import Foundation
+#endif
+
+/// Sends requests through the system's URL loading: the transport that is there on every platform.
+///
+/// Nothing is kept between requests but open connections: no cookies, no cache, no stored credentials. Redirects are decided here (S24):
+/// one to the same scheme, host and port is followed, at most `Options.maximumRedirects` times, unless the body holds a credential;
+/// every other one is returned as the 3xx answer that it is, with nothing sent to its target. Called from any number of tasks at once.
+///
+/// A request that is not idempotent, has a body or holds a credential gets a connection of its own: on a kept one that turns out to
+/// be dead the platform would silently send it again, or, with a body, hang until the time-out (both measured on Linux); and a refresh
+/// token that is spent twice may cost the session (S12).
+///
+/// What differs from the wire, on Linux (Swift 6.3): repeated header fields arrive joined by commas, and their order is lost (they are
+/// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was; a GET cannot carry a body; an answer without a
+/// reason phrase or the space before it, with bare line feeds, or with header bytes that are not UTF-8, counts as broken.
+///
+/// - Warning: The Linux implementation of `URLSession` itself traps on three kinds of answer, before any code of ours sees them: a
+///   connection that ends inside the header section, trailer fields after a chunked body, and a `Content-Length` of 2^63 - 512 or more. Where a
+///   hostile or broken server must not be able to end the process, use another transport.
+public final class URLSessionTransport: HTTPTransport {
+  /// Limits of every exchange.
+  public struct Options: Sendable, Hashable {
+    /// The largest body that is taken, in bytes, after unpacking; more ends the exchange with `responseTooLarge` while it comes in.
+    public var maximumResponseBytes: Int
+    /// How long a whole exchange may take, connecting and redirects included, where the request says nothing.
+    public var timeout: Duration
+    /// The most connections to one host; further requests wait for one.
+    public var connectionsPerHost: Int
+    /// The most redirects that are followed.
+    public var maximumRedirects: Int
+
+    /// Makes options: 16 MiB, 30 s, 6 connections, 5 redirects unless given.
+    public init(
+      maximumResponseBytes: Int = 16 << 20, timeout: Duration = .seconds(30), connectionsPerHost: Int = 6,
+      maximumRedirects: Int = 5
+    ) {
+      self.maximumResponseBytes = maximumResponseBytes
+      self.timeout = timeout
+      self.connectionsPerHost = connectionsPerHost
+      self.maximumRedirects = maximumRedirects
+    }
+  }
+
+  private let options: Options
+  private let time: any TimeSource
+  private let tasks: TaskStarter
+  private let shared: ExchangeSession
+
+  /// Makes a transport with connections of its own.
+  ///
+  /// - Parameters:
+  ///   - options: the limits.
+  ///   - time: the clock of the time-outs.
+  ///   - tasks: starts the task that waits for a time-out.
+  public init(options: Options = Options(), time: any TimeSource = SystemClock(), tasks: TaskStarter = TaskStarter()) {
+    self.options = options
+    self.time = time
+    self.tasks = tasks
+    shared = ExchangeSession(connectionsPerHost: options.connectionsPerHost)
+  }
+
+  deinit {
+    shared.finish()
+  }
+
+  public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    let deadline = time.sinceBoot + (request.timeout ?? options.timeout)
+    var request = request
+    var redirects = 0
+    while true {
+      let response = try await exchange(request, deadline: deadline)
+      guard let target = request.redirected(by: response) else { return response }
+      guard redirects < options.maximumRedirects else {
+        throw TransportError(
+          .redirectRefused, mayHaveBeenSent: true,
+          message: "\(request.url.host() ?? "The server") redirected more than \(options.maximumRedirects) times.")
+      }
+      redirects += 1
+      request = target
+    }
+  }
+
+  /// One request, one answer, no redirects.
+  private func exchange(_ request: HTTPRequest, deadline: Duration) async throws(TransportError) -> HTTPResponse {
+    let urlRequest = try URLRequest(request)
+    let host = request.url.host() ?? ""
+    guard !Task.isCancelled else { throw .cancelled(mayHaveBeenSent: false) }
+    let remaining = deadline - time.sinceBoot
+    guard remaining > .zero else { throw .timedOut(host: host) }
+
+    let needsOwnConnection = request.hasCredentialBody || !request.method.isIdempotent || urlRequest.httpBody != nil
+    let session = needsOwnConnection ? ExchangeSession(connectionsPerHost: 1) : shared
+    let exchange = Exchange(host: host, limit: options.maximumResponseBytes)
+    let task = session.task(for: urlRequest, exchange: exchange)
+    let timer = tasks.start { [time] in
+      do {
+        try await time.sleep(for: remaining)
+      } catch {
+        return
+      }
+      exchange.finish(.failure(.timedOut(host: host)))
+      task.cancel()
+    }
+    let outcome = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        if exchange.wait(continuation) { task.resume() }
+        if needsOwnConnection { session.finish() }
+      }
+    } onCancel: {
+      exchange.finish(.failure(.cancelled(mayHaveBeenSent: true)))
+      task.cancel()
+    }
+    timer.cancel()
+    return try outcome.get()
+  }
+}
