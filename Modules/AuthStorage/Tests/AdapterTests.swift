@@ -26,7 +26,8 @@ import Testing
     #expect(try await store.lastSignedIn() == Self.slot)
   }
 
-  @Test("a bundle near its end passes for no short-lived one: its leeway stays whole (S2)", arguments: [20.0, -30, -1e9])
+  @Test(
+    "a bundle near its end passes for no short-lived one: its leeway stays whole (S2)", arguments: [20.0, -30, -1e9])
   func nearlyExpired(left: Double) async throws {
     let clock = LeapingClock()
     let store = TokenStoreSessionAdapter(

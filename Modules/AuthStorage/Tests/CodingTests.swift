@@ -9,7 +9,8 @@ import Testing
   private static let full: SlotState = {
     let record = SessionRecord(
       sessionID: UUID(), slot: SessionSlot(server: "https://example.com:443", account: "a"), profile: "chirp",
-      accessToken: "access", refreshToken: "refresh", tokenType: "Bearer", scope: "read", issuedAt: Date(), lifetime: 1e300,
+      accessToken: "access", refreshToken: "refresh", tokenType: "Bearer", scope: "read", issuedAt: Date(),
+      lifetime: 1e300,
       bootID: "boot", sinceBootAtIssue: -1, serverSkew: .infinity,
       user: SessionUser(id: "1", email: "a@b.cd", username: "anna"), stamp: .max)
     return SlotState(
@@ -20,7 +21,9 @@ import Testing
 
   @Test("a state comes back as it was, every field of it")
   func roundTrip() throws {
-    for state in [Self.full, SlotState(), SlotState(record: Self.full.record), SlotState(lastSignOut: Self.full.lastSignOut)] {
+    for state in [
+      Self.full, SlotState(), SlotState(record: Self.full.record), SlotState(lastSignOut: Self.full.lastSignOut),
+    ] {
       #expect(try SlotState(encoded: state.encoded(over: 0)) == state)
     }
   }
@@ -131,7 +134,8 @@ import Testing
   func vectors() throws {
     // NIST GCM test case 14: an all-zero key, nonce and block.
     let key = SecretBytes([UInt8](repeating: 0, count: 32))
-    let box = [UInt8](repeating: 0, count: 12) + Self.bytes("cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919")
+    let box =
+      [UInt8](repeating: 0, count: 12) + Self.bytes("cea7403d4d606b6e074ec5d3baf39d18d0d1c8a799996bf0265b98b5d48ab919")
     #expect(Cipher.open(box, key: key, authenticating: []) == [UInt8](repeating: 0, count: 16))
     // RFC 4231, test case 1.
     let name = try Cipher.keyedName(Array("Hi There".utf8), key: SecretBytes([UInt8](repeating: 0x0b, count: 20)))

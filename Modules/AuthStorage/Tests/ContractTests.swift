@@ -42,7 +42,8 @@ import Testing
     try await check.run(SessionTokenStore(store: store, slot: Self.slot, time: clock))
   }
 
-  // Waits for another handle's write are over at the first poll or two; a leaping clock would make them five seconds too soon.
+  // Waits for another handle's write are over at the first poll or two; a leaping clock would make them five seconds
+  // too soon.
   @Test("SQLiteSessionStore", arguments: SessionStoreContract.stateChecks + SessionStoreContract.outboxChecks)
   func sqliteSessionStore(_ check: ContractCheck<SessionStoreContract.Subject>) async throws {
     try await TemporaryFolder.lend { folder in

@@ -9,9 +9,11 @@ import Testing
 @Suite struct SQLiteDamageTests {
   private static let other = SessionSlot(server: "https://other.example.com:443", account: "other")
 
-  @Test("a file that was cut, emptied or overwritten is `corrupted`, and its bytes stay", arguments: [
-    "empty", "1 byte", "half a header", "one page", "all but one page", "text", "zeros", "random",
-  ])
+  @Test(
+    "a file that was cut, emptied or overwritten is `corrupted`, and its bytes stay",
+    arguments: [
+      "empty", "1 byte", "half a header", "one page", "all but one page", "text", "zeros", "random",
+    ])
   func damagedFile(kind: String) async throws {
     try await StoreFixture.lend { fixture in
       try await fixture.signIn()
@@ -31,7 +33,9 @@ import Testing
       for store in [fixture.reopened(), fixture.store] {
         let reading = try await StoreFixture.error { _ = try await store.read(StoreFixture.slot) }
         #expect(reading.code == .corrupted, "\(reading)")
-        let writing = try await StoreFixture.error { _ = try await store.update(StoreFixture.slot) { $0.state = SlotState() } }
+        let writing = try await StoreFixture.error {
+          _ = try await store.update(StoreFixture.slot) { $0.state = SlotState() }
+        }
         #expect(writing.code == .corrupted, "\(writing)")
       }
       #expect(try fixture.folder.bytes("sessions.db") == damaged)
@@ -66,10 +70,12 @@ import Testing
     }
   }
 
-  @Test("a flip of any bit of the sealed row, the header or the wrapped key is `corrupted`", arguments: [
-    ("slots", "state"), ("store", "header"), ("store", "wrapped_key"), ("store", "store_id"), ("store", "key_id"),
-    ("slots", "name"),
-  ])
+  @Test(
+    "a flip of any bit of the sealed row, the header or the wrapped key is `corrupted`",
+    arguments: [
+      ("slots", "state"), ("store", "header"), ("store", "wrapped_key"), ("store", "store_id"), ("store", "key_id"),
+      ("slots", "name"),
+    ])
   func flippedColumn(table: String, column: String) async throws {
     try await StoreFixture.lend { fixture in
       try await fixture.signIn()
@@ -86,9 +92,11 @@ import Testing
     }
   }
 
-  @Test("a row copied or swapped from another account, put back from before, or deleted, is `corrupted`", arguments: [
-    "copied", "swapped", "rolled back", "deleted", "header rolled back", "intent removed",
-  ])
+  @Test(
+    "a row copied or swapped from another account, put back from before, or deleted, is `corrupted`",
+    arguments: [
+      "copied", "swapped", "rolled back", "deleted", "header rolled back", "intent removed",
+    ])
   func movedRows(kind: String) async throws {
     try await StoreFixture.lend { fixture in
       let first = StoreFixture.record()
@@ -166,10 +174,12 @@ import Testing
     }
   }
 
-  @Test("a key file that is missing, damaged, another store's or newer is told apart", arguments: [
-    ("missing", StoreError.Code.unavailable), ("another", .corrupted), ("damaged", .corrupted), ("cut", .corrupted),
-    ("empty", .corrupted), ("longer", .corrupted), ("newer", .newerVersion),
-  ])
+  @Test(
+    "a key file that is missing, damaged, another store's or newer is told apart",
+    arguments: [
+      ("missing", StoreError.Code.unavailable), ("another", .corrupted), ("damaged", .corrupted), ("cut", .corrupted),
+      ("empty", .corrupted), ("longer", .corrupted), ("newer", .newerVersion),
+    ])
   func keyFile(kind: String, code: StoreError.Code) async throws {
     try await StoreFixture.lend { fixture in
       try await fixture.signIn()
@@ -192,7 +202,9 @@ import Testing
       let error = try await fixture.readError()
       #expect(error.code == code, "\(error)")
       let store = fixture.reopened()
-      let writing = try await StoreFixture.error { _ = try await store.update(StoreFixture.slot) { $0.state = SlotState() } }
+      let writing = try await StoreFixture.error {
+        _ = try await store.update(StoreFixture.slot) { $0.state = SlotState() }
+      }
       #expect(writing.code == code, "a write makes no new key: \(writing)")
     }
   }

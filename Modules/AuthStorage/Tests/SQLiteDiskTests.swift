@@ -28,7 +28,8 @@ struct SQLiteDiskTests {
           change.state.intent = nil
         }.state
         #expect(rotated.record?.accessToken == longer)
-        let found = try await SQLiteSessionStore(folder: disk.path + "/chirp", time: LeapingClock()).read(StoreFixture.slot)
+        let found = try await SQLiteSessionStore(folder: disk.path + "/chirp", time: LeapingClock()).read(
+          StoreFixture.slot)
         #expect(found == rotated)
         try disk.empty()
       }

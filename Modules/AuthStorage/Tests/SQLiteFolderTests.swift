@@ -55,10 +55,12 @@ import Testing
     }
   }
 
-  @Test("a file or folder that is open to others is refused, with the command that closes it", arguments: [
-    ("", 0o750, "chmod 700"), ("", 0o701, "chmod 700"), ("sessions.db", 0o640, "chmod 600"),
-    ("sessions.db", 0o604, "chmod 600"), ("key", 0o644, "chmod 600"),
-  ])
+  @Test(
+    "a file or folder that is open to others is refused, with the command that closes it",
+    arguments: [
+      ("", 0o750, "chmod 700"), ("", 0o701, "chmod 700"), ("sessions.db", 0o640, "chmod 600"),
+      ("sessions.db", 0o604, "chmod 600"), ("key", 0o644, "chmod 600"),
+    ])
   func looseModes(name: String, mode: Int, command: String) async throws {
     try await StoreFixture.lend { fixture in
       try await fixture.signIn()
@@ -112,7 +114,8 @@ import Testing
     }
   }
 
-  @Test("a folder or file of another user is refused", .enabled(if: geteuid() == 0, "only root can give a file away"),
+  @Test(
+    "a folder or file of another user is refused", .enabled(if: geteuid() == 0, "only root can give a file away"),
     arguments: ["", "sessions.db", "key"])
   func otherOwner(name: String) async throws {
     try await StoreFixture.lend { fixture in
@@ -122,10 +125,13 @@ import Testing
     }
   }
 
-  @Test("a relative XDG_STATE_HOME is ignored, and without a home there is no default", arguments: [
-    (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/chirp"), (["XDG_STATE_HOME": "s", "HOME": "/h"], "/h/.local/state/chirp"),
-    (["XDG_STATE_HOME": "", "HOME": "/h/"], "/h/.local/state/chirp"), (["HOME": "h"], nil), ([:], nil),
-  ] as [([String: String], String?)])
+  @Test(
+    "a relative XDG_STATE_HOME is ignored, and without a home there is no default",
+    arguments: [
+      (["XDG_STATE_HOME": "/s", "HOME": "/h"], "/s/chirp"),
+      (["XDG_STATE_HOME": "s", "HOME": "/h"], "/h/.local/state/chirp"),
+      (["XDG_STATE_HOME": "", "HOME": "/h/"], "/h/.local/state/chirp"), (["HOME": "h"], nil), ([:], nil),
+    ] as [([String: String], String?)])
   func defaultFolder(environment: [String: String], expected: String?) throws {
     guard let expected else {
       #expect(throws: StoreError.self) { try StoreLocation.defaultFolder(environment: environment) }

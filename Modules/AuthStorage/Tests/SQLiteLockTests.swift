@@ -74,7 +74,7 @@ import Testing
       let stream = try #require(popen("ls -l /proc/self/fd", "r"))
       var listing = ""
       var line = [CChar](repeating: 0, count: 4096)
-      while fgets(&line, Int32(line.count), stream) != nil { 
+      while fgets(&line, Int32(line.count), stream) != nil {
         listing += String(decoding: line.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
       }
       pclose(stream)

@@ -62,7 +62,9 @@ import Testing
       try await fixture.signIn()
       let planted = fixture.folder.store + "/planted"
       for secret in Self.secrets {
-        for text in [secret, Data("x\(secret)".utf8).base64EncodedString(), Data("xy-\(secret)z".utf8).base64EncodedString()] {
+        for text in [
+          secret, Data("x\(secret)".utf8).base64EncodedString(), Data("xy-\(secret)z".utf8).base64EncodedString(),
+        ] {
           try Data("\u{1}\u{2}\(text)\u{3}".utf8).write(to: URL(fileURLWithPath: planted))
           #expect(try Self.leaks(in: fixture.folder) == ["planted"], "\(text)")
         }
