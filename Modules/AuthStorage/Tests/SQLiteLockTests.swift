@@ -146,7 +146,7 @@ import Testing
       defer { for reader in readers { sqlite3_close(reader) } }
       var stores: [SQLiteSessionStore] = []
       for index in 0..<count {
-        let store = SQLiteSessionStore(folder: "\(folder.path)/\(index)", time: SystemClock())
+        let store = SQLiteSessionStore(folder: "\(folder.path)/\(index)", time: PatientClock())
         let record = StoreFixture.record()
         _ = try await store.update(StoreFixture.slot) { $0.state.record = record }
         var reader: OpaquePointer?

@@ -43,9 +43,13 @@ actor SQLiteStoreCore {
   func update<Outcome: Sendable>(
     _ slot: SessionSlot, _ body: @escaping @Sendable (inout SlotChange) -> Outcome
   ) throws(StoreError) -> (state: SlotState, outcome: Outcome)? {
+    let isMissing = try connect() == nil
+    var write = SlotWrite(slot: slot, now: time.wallClock, reserve: reservePath, body: body)
+    // Signing out of a store that is not there needs no store, and no place that can be written.
+    if isMissing, let outcome = write.outcomeOfNoChange() { return (SlotState(), outcome) }
     guard let lock = try lockStore() else { return nil }
     defer { lock.giveBack() }
-    var write = SlotWrite(slot: slot, now: time.wallClock, reserve: reservePath, body: body)
+    write.reserve = reservePath
     let committed = try access { (store) throws(StoreError) in
       do throws(StoreError) {
         return try write.commit(to: store)
