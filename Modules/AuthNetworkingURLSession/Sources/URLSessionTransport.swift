@@ -1,6 +1,7 @@
 public import AuthModels
 public import AuthNetworking
 public import Groundwork
+
 #if canImport(FoundationNetworking)
   internal import Foundation
   internal import FoundationNetworking

@@ -1,10 +1,11 @@
 import AuthModels
 import AuthNetworking
-@testable import AuthNetworkingURLSession
 import AuthTestSupport
 import Foundation
 import Groundwork
 import Testing
+
+@testable import AuthNetworkingURLSession
 
 @Suite("URLSessionTransport: failures")
 struct FailureTests {
@@ -81,14 +82,23 @@ struct FailureTests {
       Broken(name: "half a status line", bytes: "HTTP/1.1 20", codes: [.connectionLost, .malformedResponse]),
       Broken(name: "1xx alone", bytes: "HTTP/1.1 100 Continue\r\n\r\n", codes: [.connectionLost, .malformedResponse]),
       Broken(
-        name: "two lengths", bytes: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy", codes: [.malformedResponse]),
-      Broken(name: "a field without a name", bytes: "HTTP/1.1 200 OK\r\n: b\r\n\r\n", codes: [.connectionLost, .malformedResponse]),
-      Broken(name: "status zero", bytes: "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse, .connectionLost]),
-      Broken(name: "status 999999", bytes: "HTTP/1.1 999999 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse, .connectionLost]),
-      Broken(name: "status 700", bytes: "HTTP/1.1 700 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse]),
-      Broken(name: "truncated body", bytes: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", codes: [.connectionLost]),
+        name: "two lengths", bytes: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxy",
+        codes: [.malformedResponse]),
       Broken(
-        name: "truncated chunk", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nshort", codes: [.connectionLost]),
+        name: "a field without a name", bytes: "HTTP/1.1 200 OK\r\n: b\r\n\r\n",
+        codes: [.connectionLost, .malformedResponse]),
+      Broken(
+        name: "status zero", bytes: "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n",
+        codes: [.malformedResponse, .connectionLost]),
+      Broken(
+        name: "status 999999", bytes: "HTTP/1.1 999999 No\r\nContent-Length: 0\r\n\r\n",
+        codes: [.malformedResponse, .connectionLost]),
+      Broken(name: "status 700", bytes: "HTTP/1.1 700 No\r\nContent-Length: 0\r\n\r\n", codes: [.malformedResponse]),
+      Broken(
+        name: "truncated body", bytes: "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort", codes: [.connectionLost]),
+      Broken(
+        name: "truncated chunk", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n64\r\nshort",
+        codes: [.connectionLost]),
       Broken(
         name: "bad chunk size", bytes: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nshort",
         codes: [.connectionLost, .malformedResponse]),
@@ -114,7 +124,8 @@ struct FailureTests {
         try await URLSessionTransport().send(
           HTTPRequest(method: method, url: server.url("/x"), body: method == .post ? Data("x".utf8) : nil))
       }
-      #expect(error.map { answer.codes.contains($0.code) } == true, "\(method.rawValue): \(String(describing: error?.code))")
+      #expect(
+        error.map { answer.codes.contains($0.code) } == true, "\(method.rawValue): \(String(describing: error?.code))")
       #expect(error?.mayHaveBeenSent == true)
     }
   }
