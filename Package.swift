@@ -50,8 +50,8 @@ targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
 targets += module(
-  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthSession"],
-  testsAlsoImport: ["AuthTestSupport"])
+  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
+  resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
 targets += module(
   "AuthCLI",
   imports: [
@@ -62,7 +62,9 @@ targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [
   .executableTarget(
-    name: "chirp", dependencies: ["AuthCLI", "AuthNetworkingURLSession"], path: "Modules/chirp")
+    name: "chirp",
+    dependencies: ["Groundwork", "AuthCLI", "AuthNetworkingURLSession", "AuthSession", "AuthStorage"],
+    path: "Modules/chirp")
 ]
 
 // The mock server imports no client module: each side writes the wire format on its own.
@@ -77,7 +79,11 @@ targets += module(
 targets += [
   .executableTarget(
     name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
-    path: "MockServer/Executable")
+    path: "MockServer/Executable/Sources"),
+  .testTarget(
+    name: "MockServerExecutableTests",
+    dependencies: ["Groundwork", "CommandLineTable", "MockServerHTTP", "mock-server"],
+    path: "MockServer/Executable/Tests"),
 ]
 
 // The end-to-end rig.

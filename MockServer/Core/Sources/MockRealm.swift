@@ -286,7 +286,8 @@ public final class MockRealm: Sendable {
       complete(count)
       return nil
     }
-    machinery.schedule(after: timeout) { [weak self] in self?.giveUp(waiter: id) }
+    // Not weakly: an optimized build would warn that the realm is dead by then. The wait is bounded, and so is this reference.
+    machinery.schedule(after: timeout) { self.giveUp(waiter: id) }
     return id
   }
 

@@ -3,7 +3,7 @@
 #elseif TSAN
   import Glibc
 #else
-  import Synchronization
+  public import Synchronization
 #endif
 
 /// A value behind a lock: the one lock of this project.
@@ -68,14 +68,17 @@ public final class Guarded<Value: Sendable>: Sendable {
       }
     }
   #else
-    private let mutex: Mutex<Value>
+    @usableFromInline
+    let mutex: Mutex<Value>
 
     /// Makes the guard around its first value.
+    @inlinable
     public init(_ value: Value) {
       mutex = Mutex(value)
     }
 
     /// Runs `body` with exclusive access to the value and returns what it returns, or throws what it throws.
+    @inlinable
     public func withLock<Success: Sendable, Failure: Error>(
       _ body: (inout Value) throws(Failure) -> Success
     ) throws(Failure) -> Success {

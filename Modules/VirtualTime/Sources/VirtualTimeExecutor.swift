@@ -184,16 +184,11 @@
   ) async throws -> Success {
     let executor = VirtualTimeExecutor(waitsForMainActor: waitsForMainActor)
     let clock = executor.clock
-    let task = executor.tasks.start { () async -> Result<Success, any Error> in
+    // In the caller's own task, so that what belongs to it (the test that an issue is recorded for) is still known inside.
+    return try await withTaskExecutorPreference(executor) {
       // At the end, and before the executor can jump on to somebody's next deadline.
       defer { clock.finish() }
-      do { return .success(try await body(clock, executor.tasks)) } catch { return .failure(error) }
+      return try await body(clock, executor.tasks)
     }
-    let outcome = await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }
-    return try outcome.get()
   }
 #endif

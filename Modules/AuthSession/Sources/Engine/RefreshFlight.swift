@@ -125,6 +125,8 @@ extension SessionEngine {
       case .failure(let error): return .savedEarlier(.failure(error), record: nil)
       }
     case .begin(let base):
+      // A sign-out that could not reach the store ends the session all the same (S20).
+      guard isCurrent(base.sessionID) else { return .began(.success(.gone(nil))) }
       let (attempt, now, options) = (options.makeID(), ClockReading(time), options)
       do {
         let (_, outcome) = try await store.update(slot) {
@@ -146,6 +148,10 @@ extension SessionEngine {
       return .answered(await send(base, within: deadline - now.sinceBoot))
     case .commit(let grant, let base):
       let new = base.renewed(by: grant, sentAt: sending.sentAt ?? ClockReading(time), now: ClockReading(time))
+      guard isCurrent(base.sessionID) else {
+        await revokeNow(PendingRevocation(new, id: options.makeID()))
+        return .committed(.success(.gone(nil)), new: new)
+      }
       switch await save(new, over: base) {
       case .success((let record, let outcome)): return .committed(.success(outcome), new: record ?? new)
       case .failure(let error): return .committed(.failure(error), new: new)
@@ -186,6 +192,10 @@ extension SessionEngine {
     let silence = TransportError(
       .timedOut, mayHaveBeenSent: true, message: "The server did not answer the refresh in time.")
     return .passing(PassingFailure(error: APIError(silence), isAmbiguous: true))
+  }
+
+  private func isCurrent(_ id: SessionID) -> Bool {
+    core.withLock { $0.machine.live?.record.sessionID == id }
   }
 
   func save(

@@ -20,15 +20,13 @@ extension SessionEngine {
   /// - Throws: `SessionError`; `CancellationError` as soon as the task is cancelled, which never harms the refresh (S7).
   public func validAccessToken(minimumLifetime: Duration? = nil) async throws -> String {
     let now = time.sinceBoot
-    if let token = core.withLock({ usable(&$0, at: now, minimumLifetime)?.record.accessToken }) { return token }
+    if let token = core.withLock({ readyToken(&$0, at: now, minimumLifetime) }) { return token }
     return try await usableSession(minimumLifetime).live.record.accessToken
   }
 
-  /// The live session if its token may be used as it is, and the check of S17 started if it is due.
-  private func usable(_ core: inout Core, at now: Duration, _ minimumLifetime: Duration?) -> LiveSession? {
-    guard let live = core.machine.live, !live.needsRecovery, live.age.isGood(at: now, minimum: minimumLifetime) else {
-      return nil
-    }
+  /// The access token if it may be used as it is, and the check of S17 started if it is due.
+  private func readyToken(_ core: inout Core, at now: Duration, _ minimumLifetime: Duration?) -> String? {
+    guard let ready = core.machine.ready, ready.age.isGood(at: now, minimum: minimumLifetime) else { return nil }
     if now >= core.nextChangeCheck {
       core.nextChangeCheck = now + options.changeCheckInterval
       if !core.isCheckingForChanges {
@@ -36,7 +34,7 @@ extension SessionEngine {
         startChangeCheck()
       }
     }
-    return live
+    return ready.accessToken
   }
 
   private enum Need: Sendable {
@@ -48,6 +46,7 @@ extension SessionEngine {
   /// The session with a token to use now, refreshed first if need be.
   private func usableSession(_ minimumLifetime: Duration?) async throws -> (live: LiveSession, isRefreshed: Bool) {
     try await ensureRestored()
+    await followOthersWhileCoolingDown()
     let need = core.withLock { core -> Need in
       guard let live = core.machine.live else { return .fail(Self.errorWithoutSession(core.machine.state)) }
       let now = time.sinceBoot
@@ -86,6 +85,20 @@ extension SessionEngine {
     return (renewed, true)
   }
 
+  /// A peer may have succeeded where this process has to wait: looked for before a caller is turned away (S12, S17).
+  private func followOthersWhileCoolingDown() async {
+    let isDue = core.withLock { core -> Bool in
+      let now = time.sinceBoot
+      guard let until = core.machine.cooldown?.until, until > now, now >= core.nextChangeCheck,
+        !core.isCheckingForChanges
+      else { return false }
+      core.nextChangeCheck = now + options.changeCheckInterval
+      core.isCheckingForChanges = true
+      return true
+    }
+    if isDue { await checkForChanges() }
+  }
+
   static func errorWithoutSession(_ state: SessionState) -> SessionError {
     switch state {
     case .unavailable(let error): .storage(error)
@@ -114,7 +127,10 @@ extension SessionEngine: RequestAuthorizer {
   /// The token for a new request, and the session that it belongs to from now on (S1, S18).
   public func authorize() async throws -> RequestAuthorization {
     let now = time.sinceBoot
-    if let live = core.withLock({ usable(&$0, at: now, nil) }) { return RequestAuthorization(live) }
+    let ready = core.withLock { core -> LiveSession? in
+      readyToken(&core, at: now, nil) == nil ? nil : core.machine.live
+    }
+    if let ready { return RequestAuthorization(ready) }
     let (live, isRefreshed) = try await usableSession(nil)
     return RequestAuthorization(live, isFreshlyRefreshed: isRefreshed)
   }

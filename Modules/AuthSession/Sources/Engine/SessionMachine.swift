@@ -23,13 +23,28 @@ struct LiveSession: Sendable {
   var refusedBy: Set<String> = []
 }
 
+/// The little of a live session that the hot path needs: copying all of it would cost more than the rest of the call.
+struct ReadyToken: Sendable {
+  let accessToken: String
+  let age: TokenAge
+
+  /// Nil if the session's token may not be used before an unfinished refresh was retried (S16).
+  init?(_ live: LiveSession) {
+    guard !live.needsRecovery else { return nil }
+    accessToken = live.record.accessToken
+    age = live.age
+  }
+}
+
 /// What this process knows of the slot's session: a pure state machine, state × event → state + what to tell.
 ///
 /// It holds no task and no clock, and does no I/O; `SessionEngine` keeps it behind its lock and calls it with the time.
 struct SessionMachine: Sendable {
   private(set) var state = SessionState.unknown
   private(set) var sequence: UInt64 = 0
-  private(set) var live: LiveSession?
+  private(set) var live: LiveSession? { didSet { ready = live.flatMap(ReadyToken.init) } }
+  /// What the hot path reads of `live`; nil if that may not be used as it is.
+  private(set) var ready: ReadyToken?
   /// "Not before", on the axis of `sinceBoot`, with the error that callers get meanwhile (S12).
   private(set) var cooldown: (until: Duration, error: SessionError)?
   private(set) var unclassified = 0
@@ -60,8 +75,11 @@ struct SessionMachine: Sendable {
     switch event {
     case .read(let slot): events = read(slot, now, options)
     case .unreadable(let error):
-      // A session in use goes on being used from memory (S21).
-      if live == nil { state = .unavailable(error) }
+      // A session in use goes on being used from memory, and one that is known to be over stays so (S21).
+      switch state {
+      case .unknown, .unavailable: state = .unavailable(error)
+      case .signedIn, .signedOut: break
+      }
       events = []
     case .signedIn(let record): events = signedIn(record, now, options)
     case .signedOut(let id, let reason): events = end(id, reason)
@@ -95,19 +113,26 @@ struct SessionMachine: Sendable {
       // A record that was never saved cannot be missing (S13).
       return live.storedBase == nil && slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
     }
-    adoptCooldown(slot.cooldown, now)
     let needsRecovery = slot.intent?.version == record.version
     guard let live else {
+      let isNews = if case .signedOut = state { true } else { false }
       install(record, now, options)
+      adoptCooldown(slot.cooldown, now)
       self.live?.needsRecovery = needsRecovery
-      return []
+      return isNews ? [.signedIn(record.sessionID)] : []
     }
     guard live.record.sessionID == record.sessionID else { return replace(with: record, now, options) }
     guard record.stamp > live.record.stamp, record.accessToken != live.record.accessToken, live.storedBase == nil else {
       return []
     }
-    install(record, now, options)
+    adopt(record, now, options)
     return [.adopted(record.sessionID)]
+  }
+
+  private mutating func adopt(_ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions) {
+    cooldown = nil
+    unclassified = 0
+    install(record, now, options)
   }
 
   private mutating func signedIn(
@@ -135,9 +160,7 @@ struct SessionMachine: Sendable {
     switch outcome {
     case .renewed(let record, let stored, let error):
       guard record.stamp >= current.stamp else { return [] }
-      cooldown = nil
-      unclassified = 0
-      install(record, now, options)
+      adopt(record, now, options)
       live?.storedBase = stored
       summarize()
       var events: [SessionEvent] = [.refreshed(id)]
@@ -145,9 +168,7 @@ struct SessionMachine: Sendable {
       return events
     case .adopted(let record):
       guard record.stamp > current.stamp else { return [] }
-      cooldown = nil
-      unclassified = 0
-      install(record, now, options)
+      adopt(record, now, options)
       return [.adopted(id)]
     case .replaced(let record):
       return replace(with: record, now, options)

@@ -41,8 +41,11 @@ struct TokenAge: Sendable, Hashable {
       age = .clamped(seconds: now.wall.timeIntervalSince(record.issuedAt))
     }
     // Issued in the future: some clock is wrong, and the one safe reading is that the token is old (S4).
-    expiry = age < .zero ? now.sinceBoot : now.sinceBoot + lifetime - age
+    expiry = age + Self.rounding < .zero ? now.sinceBoot : now.sinceBoot + lifetime - max(age, .zero)
   }
+
+  /// A reading that went through floating point may come back later than it was.
+  private static let rounding = Duration.milliseconds(1)
 
   /// A lifetime that means something: a server that says 0 or less has said nothing, and believing it would refresh for ever (S3).
   static func usableLifetime(_ seconds: Double) -> Duration? {

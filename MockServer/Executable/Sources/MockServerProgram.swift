@@ -1,0 +1,90 @@
+import CommandLineTable
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The program: reads the command line, and runs the command.
+enum MockServerProgram {
+  /// Runs what the command line says, and returns the exit code.
+  static func run() -> Int32 {
+    do throws(UsageError) {
+      let arguments = Array(CommandLine.arguments.dropFirst())
+      switch try table.parse(arguments, environment: ProcessInfo.processInfo.environment) {
+      case .print(let text):
+        Terminal.print(text)
+        return 0
+      case .run(let call):
+        return try run(call)
+      }
+    } catch {
+      Terminal.complain(error.description)
+      return error.exitCode
+    }
+  }
+
+  private static func run(_ call: Invocation) throws(UsageError) -> Int32 {
+    switch call.path {
+    case ["check"]:
+      throw call.usageError("Configuration files are not available yet: give what you need as options of serve.")
+    default:
+      return try ServeCommand(call).run()
+    }
+  }
+
+  /// Commands, options and help.
+  static let table = Program(
+    Command(
+      "mock-server", "An auth server for whoever writes or debugs an auth client.",
+      commands: [
+        Command(
+          "serve", "Starts the server; its first line on standard output says where it is.",
+          discussion: """
+            The ready line is JSON: {"event":"ready","url":…,"port":…,"pid":…,"admin":…}. Requests are logged \
+            on standard error. INT or TERM stops the server with exit code 0; a second one ends it at once.
+            """,
+          options: serveOptions,
+          examples: [
+            .init("mock-server serve --port 0 --seed-user", "any free port, one user"),
+            .init("mock-server serve --access-ttl 5s --rotation grace", "tokens that soon expire"),
+            .init("mock-server serve --clock virtual --seed 1", "time and tokens repeat"),
+          ]),
+        Command(
+          "check", "Checks configuration files (not available yet).",
+          positionals: [Positional("FILE", kind: .file, repeated: true, "A configuration file.")]),
+      ]),
+    version: "0.1.0",
+    exitCodes: [
+      .init(0, "stopped by INT or TERM"),
+      .init(1, "could not start: the port is in use, for example"),
+      .init(2, "the command line is wrong"),
+    ])
+
+  private static let serveOptions: [Option] = [
+    .value("host", "ADDRESS", default: "127.0.0.1", "The address to listen on; 0.0.0.0 lets other machines in."),
+    .value("port", short: "p", "PORT", kind: .integer(0...65535), default: "8080", "The port; 0 takes any free one."),
+    .value(
+      "access-ttl", "DURATION", kind: .duration(minimum: .zero), default: "15m", "How long an access token works."),
+    .value(
+      "refresh-ttl", "DURATION", kind: .duration(minimum: .zero), default: "30d", "How long a refresh token works."),
+    .choice(
+      "rotation", ["none", "strict", "grace", "parent-ok", "gotrue"], default: "strict",
+      "What a refresh does to the refresh token."),
+    .value(
+      "grace", "DURATION", kind: .duration(minimum: .zero), default: "10s",
+      "How long a spent refresh token still works, under grace and gotrue."),
+    .choice("tokens", ["opaque", "jwt"], default: "opaque", "The kind of access token (jwt: not available yet)."),
+    .choice("clock", ["real", "virtual"], default: "real", "Whether time runs, or stands until it is advanced."),
+    .value("seed", "N", kind: .integer(0 ... .max), "Makes tokens, ids and delays the same in every run."),
+    .flag("seed-user", "Begin with a user: anna, anna@example.com, password123."),
+    .flag("allow-remote-admin", "Let other machines use the admin API under /__mock/."),
+    .flag("quiet", short: "q", "Log nothing on standard error."),
+    .flag("tls", "Serve HTTPS (not available yet)."),
+    .value("cert", "FILE", kind: .file, "The certificate of --tls (not available yet)."),
+    .value("key", "FILE", kind: .file, "The key of --tls (not available yet)."),
+    .value("config", "FILE", kind: .file, "Read a configuration file (not available yet)."),
+    .flag("watch", "Read the configuration file again when it changes (not available yet)."),
+  ]
+}

@@ -1,0 +1,40 @@
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Standard output and standard error, written at once and without a buffer.
+enum Terminal {
+  /// Writes a line to standard output; a reader that has gone away is no reason to stop.
+  static func print(_ line: String) {
+    write(line, to: STDOUT_FILENO)
+  }
+
+  /// Writes a line to standard error.
+  static func complain(_ line: String) {
+    write(line, to: STDERR_FILENO)
+  }
+
+  /// Whether a line can be written to standard error without waiting for whoever reads it.
+  static var canComplainAtOnce: Bool {
+    var descriptor = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
+    return poll(&descriptor, 1, 0) == 1 && Int32(descriptor.revents) & Int32(POLLOUT) != 0
+  }
+
+  private static func write(_ line: String, to descriptor: Int32) {
+    var rest = Array("\(line)\n".utf8)[...]
+    while !rest.isEmpty {
+      #if canImport(Darwin)
+        let count = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
+      #else
+        let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+      #endif
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        return
+      }
+    }
+  }
+}
