@@ -50,8 +50,8 @@ targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
 targets += module(
-  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthSession"],
-  testsAlsoImport: ["AuthTestSupport"])
+  "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
+  resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
 targets += module(
   "AuthCLI",
   imports: [
@@ -62,7 +62,9 @@ targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [
   .executableTarget(
-    name: "chirp", dependencies: ["AuthCLI", "AuthNetworkingURLSession"], path: "Modules/chirp")
+    name: "chirp",
+    dependencies: ["Groundwork", "AuthCLI", "AuthNetworkingURLSession", "AuthSession", "AuthStorage"],
+    path: "Modules/chirp")
 ]
 
 // The mock server imports no client module: each side writes the wire format on its own.
@@ -91,7 +93,7 @@ targets += module(
     "Groundwork", "VirtualTime", "CLibyaml", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
-  testsAlsoImport: [])
+  resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
@@ -99,8 +101,8 @@ targets += [
   .executableTarget(
     name: "bench",
     dependencies: [
-      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession", "AuthStorage",
-      "AuthSession", "MockServerCore", "MockServerInProcess",
+      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage",
+      "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
     ],
     path: "Tools/Benchmarks"),
 ]

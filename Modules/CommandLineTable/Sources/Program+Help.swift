@@ -13,10 +13,14 @@ extension Program {
     return chain.count == 1 && rows > 24 && !root.commands.isEmpty ? page(for: chain, isCompact: true) : full
   }
 
-  /// All global options in full: `PROGRAM help options`.
+  /// All global options in full, and the exit codes: `PROGRAM help options`.
   func optionsPage() -> String {
-    (["Options of every \(root.name) command:"] + rows(of: root.options) + rows(of: ownOptions))
+    (["Options of every \(root.name) command:"] + rows(of: root.options) + rows(of: ownOptions) + exitCodeRows)
       .joined(separator: "\n")
+  }
+
+  private var exitCodeRows: [String] {
+    exitCodes.isEmpty ? [] : ["", "Exit codes:"] + TextColumns.rows(exitCodes.map { ("\($0.code)", $0.meaning) })
   }
 
   /// How a command is written, in one line: `chirp api [OPTIONS] METHOD PATH`.
@@ -62,9 +66,7 @@ extension Program {
       lines += optionRows(of: chain)
     }
     lines += exampleRows(of: command)
-    if chain.count == 1, !isCompact, !exitCodes.isEmpty {
-      lines += ["", "Exit codes:"] + TextColumns.rows(exitCodes.map { ("\($0.code)", $0.meaning) })
-    }
+    if chain.count == 1, !isCompact { lines += exitCodeRows }
     return lines.joined(separator: "\n")
   }
 

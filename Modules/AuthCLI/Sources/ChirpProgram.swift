@@ -1,0 +1,113 @@
+public import CommandLineTable
+import Groundwork
+
+/// The command line of `chirp` as a table: parsing, help and errors all read it here.
+public enum ChirpProgram: Sendable {
+  /// What `--version` prints.
+  public static let version = "0.1.0"
+
+  /// The whole program.
+  public static let table = Program(
+    Command(
+      "chirp", "Signs you in to a server, keeps the session safe, and keeps it alive.", options: globalOptions,
+      commands: [
+        login, register, whoami, status, token, refresh, api, feed, logout, accounts,
+      ],
+      examples: [
+        .init("chirp login --server http://127.0.0.1:8080", "sign in; later commands know the server"),
+        .init("chirp api GET /me", "call the server with your session"),
+        .init("curl -H \"Authorization: Bearer $(chirp token)\" …", "use the token elsewhere"),
+      ]),
+    version: version, exitCodes: ExitCode.allCases.map { .init($0.rawValue, $0.meaning) })
+
+  private static let globalOptions: [Option] = [
+    .value(
+      "server", "URL", environment: "CHIRP_SERVER", "The server; without it, the one last signed in to."),
+    .choice(
+      "dialect", ["chirp", "envelope", "supabase", "oauth2"],
+      "How the server speaks; without it, as when you signed in, else chirp."),
+    .value("api-key", "KEY", secret: true, "The server's public key (dialect supabase)."),
+    .value("client-id", "ID", "The client's id (dialect oauth2)."),
+    .value(
+      "state-dir", "DIR", kind: .folder, environment: "CHIRP_STATE_DIR",
+      "Where sessions are kept; without it, $XDG_STATE_HOME/chirp or ~/.local/state/chirp."),
+    .choice("store", ["sqlite", "memory"], default: "sqlite", "What keeps sessions; memory forgets them at the end."),
+    .choice(
+      "key-source", ["keyfile", "passphrase", "secret-service"], "What guards the store's key: keyfile unless given."),
+    .value("account", "NAME", "Which of several accounts at the server."),
+    .value("ca-file", "FILE", kind: .file, "Trust the certificate authorities in this file."),
+    .flag("allow-insecure-http", "Let credentials go over plain HTTP to another machine."),
+    .value(
+      "timeout", "DURATION", kind: .duration(minimum: .milliseconds(1)), default: "30s",
+      "How long one request may take."),
+    .flag("json", "Write data and errors as JSON."),
+    .flag("no-color", "Write without colors."),
+    .flag("accessible", "Write without anything that moves."),
+    .flag("verbose", short: "v", "Trace requests on standard error; secrets are masked."),
+  ]
+
+  private static let passwordOptions: [Option] = [
+    .flag("password-stdin", "Read the password from standard input."),
+    .value("password-file", "FILE", kind: .file, "Read the password from a file."),
+  ]
+
+  private static let login = Command(
+    "login", "Sign in.",
+    discussion: "On a terminal it asks for what is missing. A password is never taken from the command line.",
+    options: [
+      .value("email", "EMAIL", "Who signs in."),
+      .value("username", "NAME", "Who signs in, where the server wants a username (dialect envelope)."),
+    ] + passwordOptions,
+    examples: [.init("chirp login --email anna@example.com --password-stdin < FILE", "sign in from a script")],
+    hidesArguments: true)
+
+  private static let register = Command(
+    "register", "Make an account.",
+    options: [
+      .value("username", "NAME", "The name that others see."), .value("email", "EMAIL", "The address to sign in with."),
+    ] + passwordOptions,
+    hidesArguments: true)
+
+  private static let whoami = Command("whoami", "Ask the server who is signed in.")
+
+  private static let status = Command(
+    "status", "Tell what is stored here, without asking the server.",
+    discussion: "Ends with 4 when nobody is signed in, and says why.")
+
+  private static let token = Command(
+    "token", "Print an access token that works, and nothing else.",
+    options: [
+      .value(
+        "min-ttl", "DURATION", kind: .duration(minimum: .zero), "Refresh first if it lives no longer than this.")
+    ])
+
+  private static let refresh = Command("refresh", "Renew the session now.")
+
+  private static let api = Command(
+    "api", "Call the server with your session, and print the answer's body.",
+    discussion: "Ends with 1 for a 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same.",
+    options: [
+      .value("data", short: "d", "TEXT|@FILE|-", "The body: a text, a file's, or standard input's."),
+      .value("header", short: "H", "K:V", repeated: true, "A header field; may be repeated."),
+      .flag("include", short: "i", "Print the status and the header fields first."),
+    ],
+    positionals: [
+      Positional("METHOD", "GET, POST, …"), Positional("PATH", "Path and query at the server, such as /me."),
+    ],
+    examples: [.init("chirp api POST /posts --data '{\"text\":\"Hello\"}'", "send JSON")])
+
+  private static let feed = Command(
+    "feed", "Show the newest posts.",
+    options: [.value("limit", "N", kind: .integer(1...100), "How many at most.")])
+
+  private static let logout = Command(
+    "logout", "Sign out: here at once, and at the server.",
+    options: [
+      .flag("all-accounts", "Sign out everywhere that this store knows."),
+      .choice("scope", ["local", "global", "others"], default: "local", "Which of your sessions end."),
+    ])
+
+  private static let accounts = Command(
+    "accounts", "The accounts that this store knows.", commands: [Command("list", "List them.")],
+    defaultCommand: "list")
+}

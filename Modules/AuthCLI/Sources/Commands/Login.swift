@@ -1,0 +1,119 @@
+import AuthForms
+import AuthModels
+import AuthSession
+import AuthStorage
+import CommandLineTable
+import Groundwork
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+extension CommandContext {
+  /// `chirp login`
+  func login() async throws -> CommandSession {
+    let session = try await session(.signIn)
+    let profile = session.profile
+    let wantsUsername = profile.identifierField == .username
+    guard call.text("email") == nil || !wantsUsername else {
+      throw call.usageError("Dialect \(session.dialect.rawValue) signs in by username: give --username.")
+    }
+    guard call.text("username") == nil || wantsUsername else {
+      throw call.usageError("Dialect \(session.dialect.rawValue) signs in by email: give --email.")
+    }
+    let identifier = call.text("email") ?? call.text("username")
+    let password = try await givenPassword()
+    if let identifier, let password {
+      try await session.engine.signIn(Credentials(identifier: identifier, password: password))
+    } else {
+      try checkPrompts(
+        missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
+      try await promptedLogin(session, identifier: identifier, password: password)
+    }
+    if tokenOverride != nil {
+      output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
+    }
+    try await output.done(summary(of: session), "Signed in to \(session.server.text).")
+    return session
+  }
+
+  /// Asserts that a person is there to answer.
+  func checkPrompts(missing: String) throws {
+    guard console.inputIsTerminal else {
+      throw call.usageError("\(missing) is missing, and standard input is no terminal to ask on.", code: .missingOption)
+    }
+  }
+
+  @MainActor
+  private func promptedLogin(_ session: CommandSession, identifier: String?, password: String?) async throws {
+    let service = PromptedLoginService(engine: session.engine)
+    let model = LoginViewModel(service: service, profile: session.profile, tasks: parts.tasks)
+    let prompts = PromptedForm(form: model.form, console: console, repeatsSecrets: false)
+    output.say("\(session.profile.login.title): \(session.server.text)")
+    if let identifier { model.identifier = identifier }
+    if let password { model.password = password }
+    var given: Set<FieldName> = Set([identifier.map { _ in session.profile.identifierField }, password.map { _ in .password }].compactMap(\.self))
+    for attempt in 1... {
+      try await prompts.fill(keeping: given)
+      await model.submit()
+      guard model.user == nil else { return }
+      let error = service.failure ?? CancellationError()
+      guard error.isForTheUserToMend, attempt < Self.attempts else { throw error }
+      prompts.sayMessage()
+      given = []
+    }
+  }
+
+  /// How often a person may try before the command gives up.
+  static var attempts: Int { 3 }
+
+  /// The session as data.
+  func summary(of session: CommandSession) -> JSONValue {
+    var object: [String: JSONValue] = ["server": .string(session.server.text), "account": .string(session.slot.account)]
+    guard case .signedIn(let summary) = session.engine.snapshot.state else {
+      object["state"] = "signedOut"
+      return .object(object)
+    }
+    object.merge(summary.members(now: parts.time.wallClock), uniquingKeysWith: { _, new in new })
+    return .object(object)
+  }
+}
+
+extension CommandSession {
+  /// The texts and rules of the session's dialect; the login form's own for chirp.
+  var profile: AuthProfile { dialect == .envelope ? .envelope : .loginForm }
+}
+
+extension Error {
+  /// Whether typing something else may help.
+  var isForTheUserToMend: Bool {
+    switch (self as? APIError)?.kind {
+    case .invalidCredentials, .validation, .conflict: true
+    default: false
+    }
+  }
+}
+
+/// Signs in through the engine for the login form, and remembers the error behind its words.
+private final class PromptedLoginService: LoginService {
+  private let engine: SessionEngine
+  private let last = Guarded<(any Error)?>(nil)
+
+  init(engine: SessionEngine) {
+    self.engine = engine
+  }
+
+  var failure: (any Error)? { last.withLock { $0 } }
+
+  func logIn(email: String, password: String) async throws -> User {
+    do {
+      let user = try await engine.signIn(Credentials(identifier: email, password: password))
+      // Who that is the server tells when it is asked; here it is enough to be signed in.
+      return AppUser(user ?? SessionUser(id: email, email: email))
+    } catch {
+      last.withLock { $0 = error }
+      throw error
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import AuthModels
+import AuthSession
+import AuthStorage
+import Groundwork
+
+extension CommandContext {
+  /// `chirp status`
+  func status() async throws -> ExitCode {
+    if tokenOverride != nil {
+      output.say("chirp: CHIRP_TOKEN is set: requests use it, and not the stored session told of here.")
+    }
+    let opened = try await store()
+    let place: JSONValue = .object(["location": .string(opened.location), "keySource": .string(opened.keySource)])
+    guard try await slotIfKnown(.stored) != nil else {
+      let reason = SignedOutReason.neverSignedIn
+      try await output.data(
+        .object(reason.members.merging(["state": "signedOut", "store": place], uniquingKeysWith: { _, new in new })),
+        ["Signed out. \(reason.text)", "Store    \(opened.location) (key: \(opened.keySource))"])
+      return .signInNeeded
+    }
+    let session = try await session(.stored)
+    var object: [String: JSONValue] = [
+      "server": .string(session.server.text), "account": .string(session.slot.account), "store": place,
+    ]
+    var lines = ["Server   \(session.server.text)", "Account  \(session.slot.account)"]
+    let code: ExitCode
+    switch await session.engine.restore() {
+    case .unknown: throw CommandFailure("cancelled", "The store was not asked to the end.", .cancelled)
+    case .unavailable(let error): throw error
+    case .signedOut(let reason):
+      object.merge(reason.members, uniquingKeysWith: { _, new in new })
+      object["state"] = "signedOut"
+      lines.insert("Signed out. \(reason.text)", at: 0)
+      code = .signInNeeded
+    case .signedIn(let summary):
+      let now = parts.time.wallClock
+      object.merge(summary.members(now: now), uniquingKeysWith: { _, new in new })
+      lines.insert("Signed in\(summary.user.map { " as \($0.text)" } ?? "").", at: 0)
+      lines.append("Expires  \(summary.expiry(now: now))")
+      lines.append("Renews   \(summary.hasRefreshToken ? "by itself" : "no: there is no refresh token")")
+      if summary.unclassifiedRefreshAnswers >= 5 {
+        object["unclassifiedRefreshAnswers"] = .number(Double(summary.unclassifiedRefreshAnswers))
+        lines.append(
+          "Warning  The last \(summary.unclassifiedRefreshAnswers) answers to a refresh were of no kind that is known.")
+      }
+      code = .success
+    }
+    lines.append("Store    \(opened.location) (key: \(opened.keySource))")
+    try await output.data(.object(object), lines)
+    return code
+  }
+
+  /// `chirp accounts list`
+  func listAccounts() async throws {
+    let store = try await store().store
+    let last = try await store.lastSignedIn()
+    var rows: [JSONValue] = []
+    var lines: [String] = []
+    for slot in try await store.slots().sorted(by: { ($0.server, $0.account) < ($1.server, $1.account) }) {
+      let state = try await store.read(slot)
+      let user = state.record?.user
+      var row: [String: JSONValue] = [
+        "server": .string(slot.server), "account": .string(slot.account),
+        "state": state.record == nil ? "signedOut" : "signedIn", "isCurrent": .bool(slot == last),
+      ]
+      if let user { row["user"] = user.json }
+      rows.append(.object(row))
+      let who = state.record == nil ? "signed out" : user?.text ?? "signed in"
+      lines.append("\(slot == last ? "*" : " ") \(slot.account)  \(slot.server)  \(who)")
+    }
+    if rows.isEmpty, !output.isJSON { output.say("There are no accounts.") }
+    try await output.data(.object(["accounts": .array(rows)]), lines)
+  }
+}

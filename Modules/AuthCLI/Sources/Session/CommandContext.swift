@@ -1,0 +1,150 @@
+import AuthModels
+import AuthNetworking
+import AuthSession
+import AuthStorage
+import CommandLineTable
+import Groundwork
+
+/// What one command works with: its command line, its streams, and the session, each made when it is first needed.
+struct CommandContext: Sendable {
+  let parts: CommandLineParts
+  let call: Invocation
+  let output: CommandOutput
+  /// Opens the store once, however many parts of a command ask.
+  let opened: OnceOpened
+
+  init(parts: CommandLineParts, call: Invocation) {
+    self.parts = parts
+    self.call = call
+    output = CommandOutput(console: parts.console, isJSON: call.flag("json"))
+    opened = OnceOpened()
+  }
+
+  var console: any Console { parts.console }
+
+  /// The token that the environment puts in the stored session's place, if it does.
+  var tokenOverride: String? {
+    guard let token = parts.environment["CHIRP_TOKEN"], !token.isEmpty else { return nil }
+    return token
+  }
+
+  // MARK: The store
+
+  /// The store that the command line names.
+  func store() async throws -> CommandLineParts.OpenedStore {
+    if let store = opened.store { return store }
+    let store: CommandLineParts.OpenedStore
+    if call.text("store") == "memory" {
+      store = .init(store: InMemorySessionStore(time: parts.time), location: "memory", keySource: "none")
+    } else {
+      store = try await parts.openStore(try stateFolder())
+    }
+    opened.set(store)
+    return store
+  }
+
+  /// `--state-dir`, `CHIRP_STATE_DIR`, `$XDG_STATE_HOME/chirp`, `~/.local/state/chirp`.
+  private func stateFolder() throws -> String {
+    if let folder = call.text("state-dir") { return folder }
+    return try StoreLocation.defaultFolder(environment: parts.environment)
+  }
+
+  // MARK: Which session
+
+  /// What a command wants a session for.
+  enum Use: Sendable {
+    /// To sign in, or up: a server must be named or known.
+    case signIn
+    /// To work on what is stored.
+    case stored
+    /// To send requests: `CHIRP_TOKEN`, where it is set, takes the stored session's place.
+    case requests
+  }
+
+  /// Which session the command means, or nil if none is named and none was signed in to.
+  func slotIfKnown(_ use: Use) async throws -> SessionSlot? {
+    let account = call.text("account")
+    if let text = call.text("server") {
+      let server = try ServerIdentity(text)
+      if let account { return SessionSlot(server: server.text, account: account) }
+      if use == .requests, tokenOverride != nil { return SessionSlot(server: server.text) }
+      let last = try await store().store.lastSignedIn()
+      return last?.server == server.text ? last : SessionSlot(server: server.text)
+    }
+    guard var last = try await store().store.lastSignedIn() else { return nil }
+    if let account { last.account = account }
+    return last
+  }
+
+  /// The session that the command works with.
+  ///
+  /// - Throws: a failure that says how to name the server, if none is known.
+  func session(_ use: Use) async throws -> CommandSession {
+    guard let slot = try await slotIfKnown(use) else {
+      if use == .stored || use == .requests && tokenOverride == nil {
+        throw CommandFailure(
+          "session.notLoggedIn", "Nobody is signed in, and no server is known.",
+          hint: "Sign in: chirp login --server URL", .signInNeeded)
+      }
+      throw CommandFailure("usage", "No server is known.", hint: "Give --server URL, or set CHIRP_SERVER.", .usage)
+    }
+    let server = try ServerIdentity(slot.server)
+    if use == .requests, let token = tokenOverride {
+      output.say("chirp: CHIRP_TOKEN is used in place of the stored session.")
+      return try CommandSession(
+        context: self, slot: slot, server: server, dialect: try givenDialect() ?? .chirp,
+        store: InMemorySessionStore(time: parts.time), accessToken: token)
+    }
+    let store = try await store().store
+    let dialect = try await dialect(of: slot, in: store, use)
+    return try CommandSession(
+      context: self, slot: slot, server: server, dialect: dialect, store: store, accessToken: nil)
+  }
+
+  /// The dialect that the command line names.
+  private func givenDialect() throws -> AuthDialect? {
+    guard let name = call.text("dialect") else { return nil }
+    let dialect = AuthDialect(rawValue: name)
+    guard dialect == .chirp || dialect == .envelope else {
+      throw call.usageError("--dialect \(name) is not there yet: chirp and envelope are.")
+    }
+    return dialect
+  }
+
+  /// The dialect: as given, else as the session was made, else chirp.
+  private func dialect(of slot: SessionSlot, in store: any SessionStore, _ use: Use) async throws -> AuthDialect {
+    let given = try givenDialect()
+    if use == .signIn { return given ?? .chirp }
+    guard let profile = try await store.read(slot).record?.profile else { return given ?? .chirp }
+    if let given, given.rawValue != profile {
+      throw call.usageError("--dialect \(given.rawValue): this session was made with dialect \(profile).")
+    }
+    return AuthDialect(rawValue: profile)
+  }
+
+  /// Refuses options whose part is not there yet, before anything is done.
+  func checkOptions() throws {
+    _ = try givenDialect()
+    if let source = call.text("key-source"), source != "keyfile" {
+      throw call.usageError("--key-source \(source) is not there yet: keyfile is.")
+    }
+    if call.source(of: "ca-file") != nil {
+      throw call.usageError(
+        "--ca-file needs the curl transport, which is not there yet; the system's authorities are trusted.")
+    }
+    for option in ["api-key", "client-id"] where call.source(of: option) != nil {
+      throw call.usageError("--\(option) belongs to a dialect that is not there yet: chirp and envelope need none.")
+    }
+  }
+}
+
+/// A store that is opened once.
+final class OnceOpened: Sendable {
+  private let state = Guarded<CommandLineParts.OpenedStore?>(nil)
+
+  var store: CommandLineParts.OpenedStore? { state.withLock { $0 } }
+
+  func set(_ store: CommandLineParts.OpenedStore) {
+    state.withLock { $0 = store }
+  }
+}

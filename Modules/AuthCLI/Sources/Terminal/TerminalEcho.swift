@@ -1,0 +1,71 @@
+import Groundwork
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The terminal's echo, off while a password is typed, and on again whatever ends that: the answer, a signal, a stop.
+public final class TerminalEcho: Sendable {
+  private struct Hidden {
+    var descriptor: Int32
+    var mode: termios
+  }
+
+  private let hidden = Guarded<Hidden?>(nil)
+
+  /// Makes the one echo of a process's terminal.
+  public init() {}
+
+  /// Turns the echo off.
+  ///
+  /// - Returns: whether it is off; nothing may be typed in otherwise.
+  func hide(_ descriptor: Int32) -> Bool {
+    var mode = termios()
+    guard tcgetattr(descriptor, &mode) == 0 else { return false }
+    let saved = Hidden(descriptor: descriptor, mode: mode)
+    hidden.withLock { $0 = saved }
+    guard Self.turnOff(saved) else {
+      restore()
+      return false
+    }
+    return true
+  }
+
+  /// Gives the terminal back as it was.
+  ///
+  /// - Returns: whether a password was being typed.
+  @discardableResult
+  func restore() -> Bool {
+    guard let saved = hidden.withLock({ saved in defer { saved = nil }; return saved }) else { return false }
+    Self.apply(saved.mode, to: saved.descriptor)
+    return true
+  }
+
+  /// Runs `stop`, which stops the process, with the echo on, and turns it off again afterwards if it was off.
+  func whileVisible(_ stop: () -> Void) {
+    guard let saved = hidden.withLock({ $0 }) else { return stop() }
+    Self.apply(saved.mode, to: saved.descriptor)
+    stop()
+    _ = Self.turnOff(saved)
+  }
+
+  private static func turnOff(_ saved: Hidden) -> Bool {
+    var silent = saved.mode
+    silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
+    guard apply(silent, to: saved.descriptor) else { return false }
+    // tcsetattr succeeds when it could do any of what it was asked.
+    var now = termios()
+    return tcgetattr(saved.descriptor, &now) == 0 && now.c_lflag & tcflag_t(ECHO) == 0
+  }
+
+  @discardableResult
+  private static func apply(_ mode: termios, to descriptor: Int32) -> Bool {
+    var mode = mode
+    while tcsetattr(descriptor, TCSAFLUSH, &mode) != 0 {
+      guard errno == EINTR else { return false }
+    }
+    return true
+  }
+}
