@@ -64,8 +64,8 @@ public final class MockRealm: Sendable {
     for (complete, count) in effects.completions { complete(count) }
     for finish in effects.finished { finish() }
     if let (id, after) = effects.wake {
-      machinery.schedule(after: after) { [weak self] in
-        self?.step { state, now, effects in state.wake(id, now: now, &effects) }
+      machinery.schedule(after: after) { [self] in
+        step { state, now, effects in state.wake(id, now: now, &effects) }
       }
     }
   }
@@ -286,8 +286,7 @@ public final class MockRealm: Sendable {
       complete(count)
       return nil
     }
-    // Not weakly: an optimized build would warn that the realm is dead by then. The wait is bounded, and so is this reference.
-    machinery.schedule(after: timeout) { self.giveUp(waiter: id) }
+    machinery.schedule(after: timeout) { [self] in giveUp(waiter: id) }
     return id
   }
 

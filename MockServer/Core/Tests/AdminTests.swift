@@ -42,7 +42,8 @@ struct AdminTests {
     #expect(try test.admin("POST", "clock", #"{"mode":"real"}"#).status == 200)
     test.time.pass(.seconds(2))
     #expect(MockInstant(test.realm.now).text == "2031-02-03T03:05:08.700Z")
-    #expect(try test.admin("POST", "clock", #"{"advance":"1000000000000"}"#).text == #"{"now":"9999-12-31T23:59:59.000Z"}"#)
+    #expect(
+      try test.admin("POST", "clock", #"{"advance":"1000000000000"}"#).text == #"{"now":"9999-12-31T23:59:59.000Z"}"#)
     for bad in [
       "{}", #"{"advance":"-5s"}"#, #"{"advance":"5 s"}"#, #"{"set":"yesterday"}"#, #"{"set":"2030-02-29T00:00:00Z"}"#,
       #"{"set":"2030-01-01T00:00:00Z","advance":"1s"}"#, #"{"advance":1e300}"#, "[]", "", #"{"mode":"fast"}"#,
@@ -79,7 +80,8 @@ struct AdminTests {
     #expect(taken.status == 409)
     #expect(try taken.json()["reason"] == #"the username "Bob" has an account already"#)
     #expect(test.realm.snapshot.users.map(\.username) == ["anna", "bob", "eve"])
-    let invalid = try test.admin("POST", "users", #"[{"username":"x","email":"x@example.com","password":"password123"}]"#)
+    let invalid = try test.admin(
+      "POST", "users", #"[{"username":"x","email":"x@example.com","password":"password123"}]"#)
     #expect(invalid.status == 400)
     let missing = try test.admin("POST", "users", #"[{"username":"xyz"}]"#)
     #expect(try missing.json()["reason"] == #"users[0]: "email" is missing"#)
@@ -129,7 +131,8 @@ struct AdminTests {
   @Test("policy changes what it names, from the next request on")
   func policy() throws {
     let reply = try test.admin(
-      "PUT", "policy", #"{"accessTTL":"90s","rotation":"grace","rateLimit":{"limit":1,"per":"1m","operations":["me"]}}"#)
+      "PUT", "policy", #"{"accessTTL":"90s","rotation":"grace","rateLimit":{"limit":1,"per":"1m","operations":["me"]}}"#
+    )
     #expect(
       reply.text == #"{"accessTTL":"90s","refreshTTL":"30d","rotation":"grace","grace":"10s","tokens":"opaque","#
         + #""clockSkew":"0s","rateLimit":{"limit":1,"per":"1m","operations":["me"]}}"#)
@@ -149,7 +152,10 @@ struct AdminTests {
     arguments: [
       ("PUT", "policy", #"{"acessTTL":"5m"}"#, #"policy: unknown key "acessTTL"; did you mean "accessTTL"?"#),
       ("POST", "clock", #"{"advnace":"5m"}"#, #"clock: unknown key "advnace"; did you mean "advance"?"#),
-      ("POST", "sessions", #"{"user":"a","ttl":1}"#, #"sessions: unknown key "ttl"; known: user, accessTTL, refreshTTL"#),
+      (
+        "POST", "sessions", #"{"user":"a","ttl":1}"#,
+        #"sessions: unknown key "ttl"; known: user, accessTTL, refreshTTL"#
+      ),
       (
         "PUT", "scripts", #"{"operation":"me","actions":[{},{"staus":503}]}"#,
         #"actions[1]: unknown key "staus"; did you mean "status"?"#
@@ -187,7 +193,8 @@ struct AdminTests {
       #"{"operation":"me","actions":[{"times":1.5}]}"#, #"{"operation":"me","actions":[{"after":3}]}"#,
       #"{"operation":"me","actions":[{"phase":"mid-body","break":"garbage"}]}"#,
       #"{"operation":"me","actions":[{"headers":{"a b":"c"}}]}"#,
-      #"{"operation":"me","actions":[{"headers":{"a":"b\r\nc: d"}}]}"#, #"{"operation":"me","actions":[{"headers":{"a":1}}]}"#,
+      #"{"operation":"me","actions":[{"headers":{"a":"b\r\nc: d"}}]}"#,
+      #"{"operation":"me","actions":[{"headers":{"a":1}}]}"#,
       #"{"operation":"me","actions":[],"then":"repeat"}"#, #"{"operation":"me","actions":[{"delay":"soon"}]}"#,
       #"{"operation":"me","actions":[{"delay":{"distribution":"uniform","min":2,"max":1}}]}"#,
       #"{"operation":"me","actions":[{"delay":{"distribution":"lognormal","median":1,"sigma":-1}}]}"#,
@@ -273,14 +280,16 @@ struct AdminTests {
     let open = TestServer(allowRemoteAdmin: true)
     #expect(try status([("Host", "mock.example:8080")], isLoopback: false, on: open) == 200)
     #expect(
-      try status([("Host", "mock.example:8080"), ("Origin", "http://evil.example")], isLoopback: false, on: open) == 403)
+      try status([("Host", "mock.example:8080"), ("Origin", "http://evil.example")], isLoopback: false, on: open) == 403
+    )
   }
 
   @Test("unknown calls, wrong methods and large bodies have their statuses")
   func protocolErrors() throws {
     let unknown = try test.admin("GET", "sate")
     #expect(unknown.status == 404)
-    #expect(try unknown.json()["reason"]?.string == #"unknown admin call "/__mock/sate"; did you mean "/__mock/state"?"#)
+    #expect(
+      try unknown.json()["reason"]?.string == #"unknown admin call "/__mock/sate"; did you mean "/__mock/state"?"#)
     let method = try test.admin("POST", "state")
     #expect(method.status == 405)
     #expect(method.header("Allow") == "GET")

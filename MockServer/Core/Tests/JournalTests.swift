@@ -192,6 +192,7 @@ struct JournalTests {
     let first = await stream.next(), second = await stream.next(), third = await stream.next()
     #expect(first.map { String(decoding: $0, as: UTF8.self) } == ": following\n\n")
     #expect(second.map { String(decoding: $0, as: UTF8.self) } == "event: changed\ndata: {\"kind\":\"policy\"}\n\n")
-    #expect(third.map { String(decoding: $0, as: UTF8.self) }?.hasPrefix("id: 1\nevent: request\ndata: {\"seq\":1,") == true)
+    #expect(
+      third.map { String(decoding: $0, as: UTF8.self) }?.hasPrefix("id: 1\nevent: request\ndata: {\"seq\":1,") == true)
   }
 }

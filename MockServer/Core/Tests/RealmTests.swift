@@ -90,7 +90,8 @@ struct RealmTests {
       [0xFF, 0xFE], Array(#"{"email":""#.utf8) + [0xC3, 0x28] + Array(#"","password":"x"}"#.utf8),
       Array(String(repeating: "[", count: 500_000).utf8), Array(String(repeating: #"{"a":"#, count: 100_000).utf8),
       Array(#"{"email":1e309,"password":-1e309}"#.utf8), Array(#"{"email":"\ud800","password":"x"}"#.utf8),
-      Array(#"{"email":"\ud800\u0041","password":"x"}"#.utf8), Array(#"{"email":"\u00zz"}"#.utf8), Array(#"{"a":01}"#.utf8),
+      Array(#"{"email":"\ud800\u0041","password":"x"}"#.utf8), Array(#"{"email":"\u00zz"}"#.utf8),
+      Array(#"{"a":01}"#.utf8),
       Array((#"{"a":"# + String(repeating: "9", count: 500) + "}").utf8), [0x00], [0xEF, 0xBB, 0xBF, 0x7B, 0x7D],
       Array("{\"a\":\"\u{1}\"}".utf8), Array(#"{"email":"a","email""#.utf8), Array("-".utf8), Array("\"\\".utf8),
       Array("{\"\\u".utf8), Array("tru".utf8), Array("{\"a\":1,}".utf8), Array("[1,]".utf8),
@@ -111,11 +112,13 @@ struct RealmTests {
   @Test("a repeated member keeps its last value, escapes are read, and other members are ignored")
   func parsing() throws {
     let test = TestServer()
-    let body = #"{"email":"x","x":[1,2.5e1,{"y":null}],"email":"\u0061nna@\u0065xample.com","password":"correct\u0020horse"}"#
+    let body =
+      #"{"email":"x","x":[1,2.5e1,{"y":null}],"email":"\u0061nna@\u0065xample.com","password":"correct\u0020horse"}"#
     #expect(try test.ask("POST", "/auth/login", body).status == 200)
-    #expect(try JSONParser.parse(Data(#"["\ud83d\ude00\n\/",-0.5,1e2,true,false,null,{},[]]"#.utf8)) == [
-      "😀\n/", -0.5, 100, true, false, nil, [:], [],
-    ])
+    #expect(
+      try JSONParser.parse(Data(#"["\ud83d\ude00\n\/",-0.5,1e2,true,false,null,{},[]]"#.utf8)) == [
+        "😀\n/", -0.5, 100, true, false, nil, [:], [],
+      ])
   }
 
   @Test("random requests, half of them near proper ones, are answered exactly once each")
@@ -125,12 +128,14 @@ struct RealmTests {
     let pair = try test.login()
     let pieces = [
       "/r/", "a", "/", "..", "%2f", "%", "?", "&", "=", "#", "me", "/feed", "?limit=5", "/auth/login", "/auth/refresh",
-      "/posts", "/envelope/me", "/__mock/", "state", "journal?since=1", "clock", "users", "scripts", "policy", "revoke", "\u{0}",
+      "/posts", "/envelope/me", "/__mock/", "state", "journal?since=1", "clock", "users", "scripts", "policy", "revoke",
+      "\u{0}",
       "é", "http://", ":", "limit", "\u{1F600}",
     ]
     let values = [
       "{", "}", "[", "]", ":", ",", "\"", "\"email\"", "\"anna@example.com\"", "\"password\"", "\"correct horse\"",
-      "\"operation\"", "\"me\"", "\"actions\"", "\"status\"", "503", "1e400", "-", "0", "null", "true", "\\u12", "\"advance\"",
+      "\"operation\"", "\"me\"", "\"actions\"", "\"status\"", "503", "1e400", "-", "0", "null", "true", "\\u12",
+      "\"advance\"",
       "\"1s\"", "\"refreshToken\"", "\"\(pair.refresh)\"", "\"accessTTL\"", "{\"all\":true}", "\"hold\"", "\u{0}", "é",
     ]
     func text(_ pieces: [String], _ count: Int) -> String {

@@ -48,7 +48,8 @@ struct ScriptTests {
     #expect(try test.me(pair.access) == 503)
     #expect(try test.ask("GET", "/envelope/me", bearer: pair.access).status == 500)
     #expect(try test.me(pair.access) == 200)
-    test.realm.script(MockScript(.endpoint(method: "GET", path: "/things"), [MockAction(body: ["a": 1])], then: .repeat))
+    test.realm.script(
+      MockScript(.endpoint(method: "GET", path: "/things"), [MockAction(body: ["a": 1])], then: .repeat))
     let made = try test.ask("GET", "/things?x=1")
     #expect(made.status == 200)
     #expect(made.text == #"{"a":1}"#)
@@ -58,10 +59,19 @@ struct ScriptTests {
   @Test(
     "a status alone brings the dialect's own error",
     arguments: [
-      ("refresh", "POST", "/auth/refresh", 401, #"{"error":true,"reason":"The refresh token is not valid.","code":"invalid_grant"}"#),
-      ("login", "POST", "/auth/login", 401, #"{"error":true,"reason":"Invalid email or password.","code":"invalid_credentials"}"#),
+      (
+        "refresh", "POST", "/auth/refresh", 401,
+        #"{"error":true,"reason":"The refresh token is not valid.","code":"invalid_grant"}"#
+      ),
+      (
+        "login", "POST", "/auth/login", 401,
+        #"{"error":true,"reason":"Invalid email or password.","code":"invalid_credentials"}"#
+      ),
       ("me", "GET", "/me", 401, #"{"error":true,"reason":"The access token is refused.","code":"invalid_token"}"#),
-      ("me", "GET", "/me", 503, #"{"error":true,"reason":"The server is not available. Try again later.","code":"unavailable"}"#),
+      (
+        "me", "GET", "/me", 503,
+        #"{"error":true,"reason":"The server is not available. Try again later.","code":"unavailable"}"#
+      ),
       ("refresh", "POST", "/envelope/refresh", 401, #"{"error":{"message":"The refresh token is not valid."}}"#),
       ("me", "GET", "/envelope/me", 500, #"{"error":{"message":"Something went wrong on the server."}}"#),
     ])

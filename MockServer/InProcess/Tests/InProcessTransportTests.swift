@@ -179,7 +179,8 @@ struct InProcessTransportTests {
     }
   }
 
-  @Test("delays of the server pass on the client's timeline, tokens age with it, and a wrong wall clock does not matter")
+  @Test(
+    "delays of the server pass on the client's timeline, tokens age with it, and a wrong wall clock does not matter")
   func oneTime() async throws {
     try await withVirtualTime { clock, tasks in
       let rig = Rig(clock, tasks, policy: MockPolicy(accessTTL: .seconds(60)))

@@ -66,6 +66,7 @@ public final class SignalWatch: Sendable {
     #else
       let handler = action.__sigaction_handler.sa_handler
     #endif
+    // lint: trap because two function pointers of one size are compared, which Swift has no other way to do
     return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
@@ -82,6 +83,7 @@ public final class SignalWatch: Sendable {
     if mustWait {
       var wait = Self.longestWait
       // Nothing interrupts this sleep: every signal that is handled at all is blocked in this thread.
+      // lint: sleep because it bounds a signal's wait in a thread of its own, outside all logic
       nanosleep(&wait, nil)
     }
     end(by: number)
