@@ -101,7 +101,7 @@ targets += [
   .executableTarget(
     name: "bench",
     dependencies: [
-      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession", "AuthStorage",
+      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage",
       "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
     ],
     path: "Tools/Benchmarks"),
