@@ -1,10 +1,11 @@
+public import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import AuthStorage
-import Groundwork
 
 /// Any session store with faults put in its way: the nth call of an operation fails, or stops until it is let go; all are counted.
 public final class FaultySessionStore: SessionStore {

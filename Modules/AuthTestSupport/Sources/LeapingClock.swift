@@ -1,9 +1,10 @@
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import Groundwork
 
 /// A clock on which every wait is over at once: sleeping moves the time on by what was asked for.
 ///
