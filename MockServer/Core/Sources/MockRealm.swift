@@ -222,6 +222,12 @@ public final class MockRealm: Sendable {
     }
   }
 
+  /// Ends the realm: as `reset`, and those who follow its events see the end.
+  func close() {
+    reset()
+    step { state, _, effects in state.events.removeAll(&effects) }
+  }
+
   // MARK: Looking
 
   /// The realm as `GET /__mock/state` shows it: no token and no password in it.

@@ -83,6 +83,8 @@ struct JournalTests {
         #expect(!text.contains(secret.replacing("_", with: "%5F")))
       }
     }
+    #expect(
+      test.realm.journal().contains { $0.method == "***" } && test.realm.journal().contains { $0.path == "/me/***" })
     let minted = try test.realm.mintSession(user: "anna@example.com")
     #expect(!"\(minted)".contains(minted.accessToken))
   }

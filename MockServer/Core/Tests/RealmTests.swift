@@ -58,13 +58,17 @@ struct RealmTests {
   }
 
   @Test("dropped realms begin anew, and too many realms are refused")
-  func many() throws {
+  func many() async throws {
     let test = TestServer(maximumRealms: 3)
     for name in ["a", "b", "c"] { #expect(try test.ask("GET", "/r/\(name)/me").status == 401) }
     #expect(try test.ask("GET", "/r/d/me").status == 503)
     #expect(try test.ask("GET", "/me").status == 401)
     #expect(test.server.realmNames == ["a", "b", "c", "default"])
+    let events = test.server.realm("a").events()
     test.server.dropRealm("a")
+    var kinds: [MockEvent] = []
+    for await event in events { kinds.append(event) }
+    #expect(kinds == [.changed(.reset)])
     test.server.dropRealm("b")
     #expect(try test.ask("GET", "/r/d/me").status == 401)
     #expect(test.server.realm("a").journal().isEmpty)
