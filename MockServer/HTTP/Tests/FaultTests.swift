@@ -62,6 +62,23 @@ struct FaultTests {
     #expect(ending == .reset)
   }
 
+  @Test("a reset waits until the peer has what was written before it")
+  func resetAfterSlowBytes() async throws {
+    let handler = ClosureHandler { _, deliver in
+      deliver(.text(String(repeating: "x", count: 900_000), fault: .reset(afterBodyBytes: 800_000)))
+    }
+    try await withFront(handler) { port in
+      try await onThread {
+        // So little room that most of it waits in the server's kernel when the reset is due.
+        let client = try RawClient(port: port, receiveBuffer: 4096)
+        defer { client.end() }
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let (bytes, ending) = client.readAll()
+        #expect(bytes.count > 800_000 && ending == .reset)
+      }
+    }
+  }
+
   @Test("truncate promises the whole body and ends short of it")
   func truncate() async throws {
     let (text, ending) = try await ask("hello world", .truncate(afterBodyBytes: 3))
