@@ -1,11 +1,12 @@
+import CommandLineTable
+import Groundwork
+import ScenarioKit
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import CommandLineTable
-import Groundwork
-import ScenarioKit
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)

@@ -3,6 +3,7 @@ internal import AuthNetworking
 internal import AuthSession
 internal import AuthStorage
 internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -158,7 +159,8 @@ final class LibraryWorld: ScenarioWorld {
         server: surroundings.server, profile: scenario.profile,
         transport: ProcessTransport(
           base: surroundings.transport, life: life, isOffline: offlineSwitch(name), tokens: tokens, process: name),
-        store: ProcessStore(base: store, life: life, log: storeLog), time: clock, tasks: surroundings.tasks, life: life))
+        store: ProcessStore(base: store, life: life, log: storeLog), time: clock, tasks: surroundings.tasks, life: life)
+    )
     // Two steps at once may launch it: the first one wins, the other never does anything.
     let process = state.withLock { state in
       if let running = state.processes[name] { return running }

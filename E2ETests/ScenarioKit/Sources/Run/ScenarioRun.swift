@@ -150,7 +150,9 @@ struct ScenarioRun {
     case .access: body = ["access": .string(try await world.token(.access, of: process))]
     case .refresh: body = ["refresh": .string(try await world.token(.refresh, of: process))]
     case .session:
-      guard let newest = try await world.admin.sessions().live.last else { throw WorldError("no session is alive to revoke") }
+      guard let newest = try await world.admin.sessions().live.last else {
+        throw WorldError("no session is alive to revoke")
+      }
       body = ["session": .string(newest)]
     }
     try await world.admin.call("POST", "revoke", body)
