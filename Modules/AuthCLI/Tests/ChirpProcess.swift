@@ -33,8 +33,8 @@ import Groundwork
       return try await process.finish(input: input)
     }
 
-    /// Starts on pipes, or on a terminal that is its controlling one.
-    init(_ arguments: [String], environment: [String: String], onTerminal: Bool, ignoring ignored: Int32? = nil) throws {
+    /// Starts on pipes, or on a terminal that is its controlling one; `starter` is a command that starts others, as `nohup` is.
+    init(_ arguments: [String], environment: [String: String], onTerminal: Bool, under starter: [String] = []) throws {
       var actions = posix_spawn_file_actions_t()
       var attributes = posix_spawnattr_t()
       posix_spawn_file_actions_init(&actions)
@@ -43,6 +43,15 @@ import Groundwork
         posix_spawn_file_actions_destroy(&actions)
         posix_spawnattr_destroy(&attributes)
       }
+      // However the tests were started: a shell's background jobs have Ctrl-C ignored, and hand that on.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      posix_spawnattr_setsigmask(&attributes, &signals)
+      for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE] { sigaddset(&signals, number) }
+      posix_spawnattr_setsigdefault(&attributes, &signals)
+      posix_spawnattr_setflags(
+        &attributes,
+        Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF) | (onTerminal ? TerminalRequest.newSession : 0))
       var close: [Int32] = []
       if onTerminal {
         let master = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
@@ -52,7 +61,6 @@ import Groundwork
         }
         let name = try Self.terminalName(master)
         // A leader of its own session gets the first terminal that it opens as its controlling one.
-        posix_spawnattr_setflags(&attributes, TerminalRequest.newSession)
         posix_spawn_file_actions_addopen(&actions, 0, name, O_RDWR, 0)
         posix_spawn_file_actions_adddup2(&actions, 0, 1)
         posix_spawn_file_actions_adddup2(&actions, 0, 2)
@@ -65,18 +73,16 @@ import Groundwork
         (input, output, error) = (into.write, out.read, err.read)
         close = [into.read, out.write, err.write]
       }
-      let path = try Self.path()
-      var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+      let line = starter + [try Self.path()] + arguments
+      var words: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
       var variables: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
       defer {
         for word in words + variables { free(word) }
         for descriptor in close { _ = Self.close(descriptor) }
       }
-      let before = ignored.map { signal($0, SIG_IGN) }
       var child: pid_t = 0
-      let status = posix_spawn(&child, path, &actions, &attributes, &words, &variables)
-      if let ignored { signal(ignored, before ?? SIG_DFL) }
-      guard status == 0 else { throw Failure(description: "\(path): \(String(cString: strerror(status)))") }
+      let status = posix_spawn(&child, line[0], &actions, &attributes, &words, &variables)
+      guard status == 0 else { throw Failure(description: "\(line[0]): \(String(cString: strerror(status)))") }
       pid = child
     }
 
@@ -125,13 +131,14 @@ import Groundwork
       }
     }
 
-    /// Waits until the terminal shows a text, and returns all that it has shown.
-    func waitFor(_ text: String) async throws -> String {
+    /// Waits until the terminal has shown a text so many times, and returns all that it has shown.
+    @discardableResult
+    func waitFor(_ text: String, times: Int = 1) async throws -> String {
       let (output, shown) = (output, shown)
       return try await DetachedThread.run { () -> Result<String, Failure> in
         while true {
           let now = shown.withLock { String(decoding: $0, as: UTF8.self) }
-          if now.contains(text) { return .success(now) }
+          if now.split(separator: text, omittingEmptySubsequences: false).count > times { return .success(now) }
           guard let more = Self.read(output) else {
             return .failure(Failure(description: "the terminal has shown only: \(now)"))
           }

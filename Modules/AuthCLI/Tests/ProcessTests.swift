@@ -112,15 +112,17 @@ import Testing
     func hiddenPassword() async throws {
       try await ProcessWorld.run { world in
         let process = try world.terminal("login")
-        _ = try await process.waitFor("Email: ")
+        try await process.waitFor("Email: ")
         #expect(process.echoes)
         await process.type("anna@example.com\n")
-        _ = try await process.waitFor("Password: ")
+        try await process.waitFor("Password: ")
         #expect(!process.echoes)
         await process.type("wrong-password\n")
-        _ = try await process.waitFor("Wrong email or password.")
-        _ = try await process.waitFor("Email [anna@example.com]: ")
+        try await process.waitFor("Wrong email or password.")
+        try await process.waitFor("Email [anna@example.com]: ")
         await process.type("\n")
+        // What is typed before a question for a secret is thrown away: it was shown.
+        try await process.waitFor("Password: ", times: 2)
         await process.type("password123\n")
         let outcome = await process.finishOnTerminal()
         #expect(outcome.code == 0, "\(outcome.output)")
@@ -136,7 +138,7 @@ import Testing
     func signalAtPassword(signal: Int32, code: Int32) async throws {
       try await ProcessWorld.run { world in
         let process = try world.terminal("login", "--email", "anna@example.com")
-        _ = try await process.waitFor("Password: ")
+        try await process.waitFor("Password: ")
         #expect(!process.echoes)
         // Kept open, so that the terminal can be asked after the process has ended.
         let keeper = try process.keepTerminal()
@@ -151,7 +153,7 @@ import Testing
     func controlKeys(key: String, code: Int32) async throws {
       try await ProcessWorld.run { world in
         let process = try world.terminal("login", "--email", "anna@example.com")
-        _ = try await process.waitFor("Password: ")
+        try await process.waitFor("Password: ")
         let keeper = try process.keepTerminal()
         defer { close(keeper) }
         await process.type(key)
@@ -175,7 +177,8 @@ import Testing
         process.send(signal)
         world.realm.release(hold: "answer")
         let outcome = try await process.finish()
-        #expect(outcome.code == 128 + signal)
+        // The signal may still be on its way when the refresh is done; what must not be is a death in between.
+        #expect(outcome.code == 128 + signal || outcome.code == 0)
         #expect(try await world.chirp("whoami").code == 0)
         #expect(world.realm.count(.refresh) == 1, "the rotated pair was saved, so nothing had to be sent again")
       }
@@ -202,7 +205,7 @@ import Testing
         try await world.login()
         world.realm.script(.me, .hold("answer"))
         let process = try ChirpProcess(
-          ["whoami"], environment: world.environment, onTerminal: false, ignoring: SIGHUP)
+          ["whoami"], environment: world.environment, onTerminal: false, under: ["/usr/bin/nohup"])
         _ = await world.realm.waitForCount(MockJournalFilter(operation: .me), atLeast: 1)
         process.send(SIGHUP)
         world.realm.release(hold: "answer")

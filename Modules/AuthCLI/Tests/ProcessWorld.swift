@@ -57,7 +57,7 @@ import MockServerHTTP
     /// Signs anna in.
     func login() async throws {
       let outcome = try await chirp("login", "--email", "anna@example.com", "--password-stdin", input: "password123\n")
-      guard outcome.code == 0 else { throw ChirpProcess.Failure(description: outcome.error) }
+      guard outcome.code == 0 else { throw ChirpProcess.Failure(description: "exit \(outcome.code): \(outcome.error)") }
     }
   }
 
