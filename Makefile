@@ -49,8 +49,8 @@ test: ## run the unit tests, then every scenario; the last line counts the scena
 	@mkdir -p $(REPORTS); status=0; \
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_BUILD_FLAGS) >$(REPORTS)/unit-tests.log 2>&1 </dev/null || status=1; \
 	grep -E '^(✘|↳|error: )' $(REPORTS)/unit-tests.log | grep -Ev '↳ (Testing Library Version|Target Platform)|^✘ Test run' || true; \
-	[[ $$status == 0 ]] || tail -n 20 $(REPORTS)/unit-tests.log; \
-	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { status=1; echo "The unit tests did not finish: $(REPORTS)/unit-tests.log"; }; \
+	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { \
+	  status=1; tail -n 20 $(REPORTS)/unit-tests.log; echo "The unit tests did not finish; all of their output: $(REPORTS)/unit-tests.log"; }; \
 	$(run_e2e) || status=1; \
 	exit $$status
 
@@ -61,7 +61,7 @@ e2e: ## run every scenario with the drivers inprocess, http and cli; reports go 
 
 serve: ## start the mock server with a user to sign in with, and print three lines to paste (PORT=8080)
 	$(require)
-	@if [[ ! -x .build/release/mock-server || ! -x .build/release/chirp ]]; then $(SWIFT) build $(SWIFT_BUILD_FLAGS) >&2; fi
+	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@Tools/serve --port $(PORT) $(ARGS)
 
 bench: ## measure the figures of the README, each beside its baseline (release)

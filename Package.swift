@@ -93,7 +93,7 @@ targets += module(
     "Groundwork", "VirtualTime", "CLibyaml", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
-  testsAlsoImport: [])
+  resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
@@ -101,8 +101,8 @@ targets += [
   .executableTarget(
     name: "bench",
     dependencies: [
-      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession", "AuthStorage",
-      "AuthSession", "MockServerCore", "MockServerInProcess",
+      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage",
+      "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
     ],
     path: "Tools/Benchmarks"),
 ]

@@ -51,7 +51,7 @@ public final class MockAuthServer: MockRequestHandler {
   /// Forgets a realm; the next request to it makes a new one.
   public func dropRealm(_ name: String) {
     let realm = realms.withLock { $0.removeValue(forKey: name) }
-    realm?.reset()
+    realm?.close()
   }
 
   /// Lets delays wait on a front's timers from now on.

@@ -118,10 +118,15 @@ public struct MockJournalEntry: Sendable, Hashable {
 
 /// Which journal entries count; nil means any.
 public struct MockJournalFilter: Sendable, Hashable {
+  /// The operation, in any dialect.
   public var operation: MockOperation?
+  /// The method, as the journal has it.
   public var method: String?
+  /// The path, as the journal has it: without the realm's prefix and the query.
   public var path: String?
+  /// The status of the answer.
   public var status: Int?
+  /// What became of it.
   public var outcome: MockOutcome?
 
   /// Makes a filter.

@@ -64,8 +64,8 @@ public final class MockRealm: Sendable {
     for (complete, count) in effects.completions { complete(count) }
     for finish in effects.finished { finish() }
     if let (id, after) = effects.wake {
-      machinery.schedule(after: after) { [weak self] in
-        self?.step { state, now, effects in state.wake(id, now: now, &effects) }
+      machinery.schedule(after: after) { [self] in
+        step { state, now, effects in state.wake(id, now: now, &effects) }
       }
     }
   }
@@ -222,6 +222,12 @@ public final class MockRealm: Sendable {
     }
   }
 
+  /// Ends the realm: as `reset`, and those who follow its events see the end.
+  func close() {
+    reset()
+    step { state, _, effects in state.events.removeAll(&effects) }
+  }
+
   // MARK: Looking
 
   /// The realm as `GET /__mock/state` shows it: no token and no password in it.
@@ -286,7 +292,7 @@ public final class MockRealm: Sendable {
       complete(count)
       return nil
     }
-    machinery.schedule(after: timeout) { [weak self] in self?.giveUp(waiter: id) }
+    machinery.schedule(after: timeout) { [self] in giveUp(waiter: id) }
     return id
   }
 

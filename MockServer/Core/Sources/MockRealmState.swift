@@ -10,8 +10,11 @@ import Groundwork
 public struct MockUser: Sendable, Hashable {
   /// A UUID.
   public var id: String
+  /// The name that envelope signs in with.
   public var username: String
+  /// The address that chirp signs in with.
   public var email: String
+  /// When the account was made, on the realm's clock.
   public var createdAt: Date
 
   init(_ user: UserRecord) {
@@ -26,6 +29,7 @@ public struct MockUser: Sendable, Hashable {
 public struct MockSession: Sendable, Hashable {
   /// A UUID; the journal's `sessionID`.
   public var id: String
+  /// Whose it is.
   public var userID: String
   /// Whether it can still be refreshed, as far as ends and revocations go; see the expiries for the rest.
   public var alive: Bool
@@ -55,8 +59,11 @@ public struct MockScriptProgress: Sendable, Hashable {
 ///
 /// The one value of this module that shows tokens; its description does not.
 public struct MockMintedSession: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  /// The session's id, as the journal and the state have it.
   public var sessionID: String
+  /// The access token.
   public var accessToken: String
+  /// The refresh token.
   public var refreshToken: String
   /// What the access token has left to live.
   public var expiresIn: Duration
@@ -88,9 +95,13 @@ public enum MockRevocation: Sendable, Hashable {
 
 /// A realm at one moment; no token and no password in it.
 public struct MockRealmState: Sendable, Hashable {
+  /// The realm's name.
   public var realm: String
+  /// What time it is in the realm.
   public var now: Date
+  /// Whether its clock runs or stands.
   public var clock: MockClockMode
+  /// How it treats tokens and time.
   public var policy: MockPolicy
   /// In the order in which they were made.
   public var users: [MockUser]

@@ -152,7 +152,8 @@ struct RealmState: Sendable {
   }
 
   mutating func newEntry(_ call: Call, requestID: String) -> MockJournalEntry {
-    let (method, path) = (String(call.request.method.prefix(32)), Self.masked(call.path, known: call.route != nil))
+    let method = Self.looksLikeToken(call.request.method) ? "***" : String(call.request.method.prefix(32))
+    let path = Self.masked(call.path, known: call.route != nil)
     return MockJournalEntry(
       seq: 0, at: call.now.date, realm: name, dialect: call.route?.dialect ?? .none, operation: call.operation,
       method: method, path: path, status: 0, outcome: .pending, malformed: call.request.malformation?.reason,

@@ -166,6 +166,12 @@ struct EventHub: Sendable {
 
   mutating func remove(_ id: Int) { followers[id] = nil }
 
+  /// Takes everybody out; their streams are ended once the lock is open.
+  mutating func removeAll(_ effects: inout RealmState.Effects) {
+    effects.finished += followers.sorted { $0.key < $1.key }.map(\.value.finish)
+    followers.removeAll()
+  }
+
   /// Tells all; one that is too far behind is dropped, and its stream ended once the lock is open.
   mutating func publish(_ event: MockEvent, _ effects: inout RealmState.Effects) {
     guard !followers.isEmpty else { return }

@@ -79,9 +79,10 @@ struct ChirpTests {
         + #""password":"must be 8 to 128 characters long"}}"#)
     let missing = try test.ask("POST", "/auth/register", #"{"username":7,"email":null}"#)
     #expect(missing.status == 422)
-    #expect(try missing.json()["fields"] == [
-      "username": "must be a text", "email": "is missing", "password": "is missing",
-    ])
+    #expect(
+      try missing.json()["fields"] == [
+        "username": "must be a text", "email": "is missing", "password": "is missing",
+      ])
   }
 
   @Test(

@@ -69,7 +69,8 @@ struct RotationTests {
     #expect(try test.refresh(second.refresh).detail == "revoked")
   }
 
-  @Test("grace: a repeat when the current access token is dead brings a new one; a grandparent gets the current pair too")
+  @Test(
+    "grace: a repeat when the current access token is dead brings a new one; a grandparent gets the current pair too")
   func graceAgain() throws {
     let test = TestServer(MockPolicy(accessTTL: .seconds(5), rotation: .grace, grace: .seconds(60)))
     let first = try test.login()

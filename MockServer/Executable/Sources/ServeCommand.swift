@@ -77,7 +77,7 @@ struct ServeCommand {
   static func readyLine(_ address: HTTPFront.Address) -> String {
     """
     {"event":"ready","url":"\(address.url)","port":\(address.port),"pid":\(getpid()),\
-    "admin":"\(address.url)/__mock/"}
+    "admin":"\(address.url)/__mock"}
     """
   }
 }

@@ -33,7 +33,7 @@ struct ServeTests {
       let port = try Self.port(line)
       #expect(ready["event"] == "ready")
       #expect(ready["url"] == .string("http://127.0.0.1:\(port)"))
-      #expect(ready["admin"] == .string("http://127.0.0.1:\(port)/__mock/"))
+      #expect(ready["admin"] == .string("http://127.0.0.1:\(port)/__mock"))
       #expect(ready["pid"]?.integer == Int(server.pid))
       let body = #"{"email":"anna@example.com","password":"password123"}"#
       let answer = try ask(

@@ -1,9 +1,10 @@
+internal import AuthModels
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import AuthModels
 
 extension APIClient {
   /// The request for an endpoint.

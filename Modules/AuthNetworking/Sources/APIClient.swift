@@ -1,10 +1,11 @@
+internal import AuthModels
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-internal import AuthModels
-public import Groundwork
 
 /// Calls the endpoints of one server: makes the request, sends it through the interceptors and the transport, and reads the answer.
 ///

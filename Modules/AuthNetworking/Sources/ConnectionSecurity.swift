@@ -1,9 +1,10 @@
+package import AuthModels
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-package import AuthModels
 
 /// Rule S24 for connections: credentials go over TLS, or to this machine.
 package enum ConnectionSecurity {

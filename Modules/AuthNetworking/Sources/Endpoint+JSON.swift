@@ -1,9 +1,10 @@
+internal import AuthModels
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-internal import AuthModels
 
 extension Endpoint where Response: Decodable {
   /// Makes an endpoint whose answer is JSON; dates in it are ISO 8601 with or without fractions.

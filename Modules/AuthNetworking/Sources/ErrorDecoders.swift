@@ -1,10 +1,11 @@
+internal import AuthModels
+internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import AuthModels
-internal import Groundwork
 
 /// Reads the chirp shape, `{"error":true,"reason":TEXT,"code":CODE?,"fields":{…}?}`: the bare form without a code, too.
 public struct ChirpErrorDecoder: ErrorDecoder {

@@ -28,7 +28,8 @@ public protocol RequestAuthorizer: Sendable {
   /// - Parameter endpoint: names the endpoint (method and path), since one endpoint's 401s must not cause refreshes for ever.
   /// - Returns: the token to resend with, once; nil if the 401 is to be reported as it is.
   /// - Throws: the session's error if it has ended or been replaced, and the refresh's error if it failed.
-  func authorizeAfterUnauthorized(_ refused: RequestAuthorization, endpoint: String) async throws -> RequestAuthorization?
+  func authorizeAfterUnauthorized(_ refused: RequestAuthorization, endpoint: String) async throws
+    -> RequestAuthorization?
 
   /// The resent request was answered with anything but a 401, or with another 401 (`accepted` false), S9.
   func noteResend(_ authorization: RequestAuthorization, endpoint: String, accepted: Bool) async

@@ -1,9 +1,10 @@
+internal import Groundwork
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
   package import Foundation
 #endif
-internal import Groundwork
 
 /// The `Retry-After` field (RFC 9110 §10.2.3): seconds, or a date.
 package enum RetryAfter {

@@ -1,5 +1,6 @@
 internal import AuthModels
 internal import AuthNetworking
+
 #if canImport(FoundationNetworking)
   internal import Foundation
   internal import FoundationNetworking
@@ -138,7 +139,8 @@ extension TransportError {
   }
 
   static func malformed(host: String) -> TransportError {
-    TransportError(.malformedResponse, mayHaveBeenSent: true, message: "\(host) answered with something that is not HTTP.")
+    TransportError(
+      .malformedResponse, mayHaveBeenSent: true, message: "\(host) answered with something that is not HTTP.")
   }
 
   static func tooLarge(host: String, limit: Int) -> TransportError {

@@ -1,6 +1,7 @@
 internal import AuthModels
 internal import AuthNetworking
 internal import Groundwork
+
 #if canImport(FoundationNetworking)
   internal import Foundation
   internal import FoundationNetworking

@@ -1,6 +1,7 @@
 public import AuthModels
 public import AuthNetworking
 public import Groundwork
+
 #if canImport(FoundationNetworking)
   internal import Foundation
   internal import FoundationNetworking
@@ -22,6 +23,9 @@ public import Groundwork
 /// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was; a GET cannot carry a body; an answer without a
 /// reason phrase or the space before it, with bare line feeds, or with header bytes that are not UTF-8, counts as broken.
 ///
+/// On Linux the environment's `http_proxy` and `all_proxy` are obeyed, also for loopback: a credential for a plain loopback server is
+/// refused then (S24), unless `no_proxy` names its host.
+///
 /// - Warning: The Linux implementation of `URLSession` itself traps on three kinds of answer, before any code of ours sees them: a
 ///   connection that ends inside the header section, trailer fields after a chunked body, and a `Content-Length` of 2^63 - 512 or more. Where a
 ///   hostile or broken server must not be able to end the process, use another transport.
@@ -29,6 +33,8 @@ public final class URLSessionTransport: HTTPTransport {
   /// Limits of every exchange.
   public struct Options: Sendable, Hashable {
     /// The largest body that is taken, in bytes, after unpacking; more ends the exchange with `responseTooLarge` while it comes in.
+    ///
+    /// The caller hears of it at once; the platform needs a moment to hang up, and drops what still comes in.
     public var maximumResponseBytes: Int
     /// How long a whole exchange may take, connecting and redirects included, where the request says nothing.
     public var timeout: Duration
@@ -53,6 +59,7 @@ public final class URLSessionTransport: HTTPTransport {
   private let time: any TimeSource
   private let tasks: TaskStarter
   private let shared: ExchangeSession
+  private let proxies: ProxyEnvironment
 
   /// Makes a transport with connections of its own.
   ///
@@ -60,10 +67,22 @@ public final class URLSessionTransport: HTTPTransport {
   ///   - options: the limits.
   ///   - time: the clock of the time-outs.
   ///   - tasks: starts the task that waits for a time-out.
-  public init(options: Options = Options(), time: any TimeSource = SystemClock(), tasks: TaskStarter = TaskStarter()) {
+  public convenience init(
+    options: Options = Options(), time: any TimeSource = SystemClock(), tasks: TaskStarter = TaskStarter()
+  ) {
+    self.init(options: options, time: time, tasks: tasks, environment: ProcessInfo.processInfo.environment)
+  }
+
+  /// As the public one, with an environment to look for proxies in.
+  init(options: Options, time: any TimeSource, tasks: TaskStarter, environment: [String: String]) {
     self.options = options
     self.time = time
     self.tasks = tasks
+    #if canImport(FoundationNetworking)
+      proxies = ProxyEnvironment(environment)
+    #else
+      proxies = ProxyEnvironment([:])
+    #endif
     shared = ExchangeSession(connectionsPerHost: options.connectionsPerHost)
   }
 
@@ -92,6 +111,11 @@ public final class URLSessionTransport: HTTPTransport {
   private func exchange(_ request: HTTPRequest, deadline: Duration) async throws(TransportError) -> HTTPResponse {
     let urlRequest = try URLRequest(request)
     let host = request.url.host() ?? ""
+    guard !request.carriesCredential || !proxies.divertsLoopback(request.url) else {
+      throw TransportError(
+        .insecureConnection, mayHaveBeenSent: false,
+        message: "Refused to send a credential for \(host) over a proxy in plain HTTP. Add \(host) to no_proxy.")
+    }
     guard !Task.isCancelled else { throw .cancelled(mayHaveBeenSent: false) }
     let remaining = deadline - time.sinceBoot
     guard remaining > .zero else { throw .timedOut(host: host) }

@@ -67,7 +67,9 @@ struct ExchangeTests {
 
   @Test(
     "an answer of any status is an answer, its body included",
-    arguments: ["200 OK", "201 Created", "400 Bad", "403 No", "404 Gone", "407 Proxy", "418 Tea", "429 Slow", "503 Down"])
+    arguments: [
+      "200 OK", "201 Created", "400 Bad", "403 No", "404 Gone", "407 Proxy", "418 Tea", "429 Slow", "503 Down",
+    ])
   func anyStatus(status: String) async throws {
     let server = try RawServer(answering: { _ in answer(status, "{\"a\":1}") })
     defer { server.stop() }
@@ -92,7 +94,8 @@ struct ExchangeTests {
     let transport = URLSessionTransport()
     for method in [HTTPMethod.put, .post] {
       var request = HTTPRequest(
-        method: method, url: server.url("/x"), headers: ["Authorization": "Bearer old"], body: Data("{\"text\":1}".utf8))
+        method: method, url: server.url("/x"), headers: ["Authorization": "Bearer old"], body: Data("{\"text\":1}".utf8)
+      )
       let refused = try await transport.send(request)
       #expect(refused.status == 401)
       #expect(String(decoding: refused.body, as: UTF8.self) == "{\"no\":1}")

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("URLSessionTransport: redirects (S24)")
 struct RedirectTests {
-  private func redirecting(to location: @escaping @Sendable () -> String, status: String = "302 Found") throws -> RawServer {
+  private func redirecting(to location: @escaping @Sendable () -> String, status: String = "302 Found") throws
+    -> RawServer
+  {
     try RawServer(answering: { request in
       request.line.contains("/start")
         ? answer(status, "moved", headers: ["Location: \(location())"]) : answer("200 OK", "arrived")
@@ -37,7 +39,10 @@ struct RedirectTests {
   @Test("a redirect to another host name for the same machine, or another scheme, is returned")
   func crossHost() async throws {
     let port = Guarded<UInt16>(0)
-    for location in ["http://localhost:%/x", "https://127.0.0.1:%/x", "//localhost:%/x", "http://u:p@127.0.0.1:%/x", "ftp://127.0.0.1:%/"] {
+    for location in [
+      "http://localhost:%/x", "https://127.0.0.1:%/x", "//localhost:%/x", "http://u:p@127.0.0.1:%/x",
+      "ftp://127.0.0.1:%/",
+    ] {
       let server = try redirecting(to: {
         location.replacingOccurrences(of: "%", with: "\(port.withLock { $0 })")
       })
@@ -62,7 +67,8 @@ struct RedirectTests {
     #expect(server.requests.allSatisfy { $0.field("Authorization") == "Bearer secret" })
   }
 
-  @Test("a body with a credential is never redirected", arguments: ["301 Moved", "302 Found", "303 See", "307 T", "308 P"])
+  @Test(
+    "a body with a credential is never redirected", arguments: ["301 Moved", "302 Found", "303 See", "307 T", "308 P"])
   func credentialBody(status: String) async throws {
     let server = try redirecting(to: { "/end" }, status: status)
     defer { server.stop() }
@@ -76,7 +82,8 @@ struct RedirectTests {
   @Test("303 turns a POST into a GET without its body; 307 keeps both")
   func methods() async throws {
     for (status, line, body) in [
-      ("303 See", "GET /end HTTP/1.1", ""), ("302 Found", "GET /end HTTP/1.1", ""), ("307 T", "POST /end HTTP/1.1", "text"),
+      ("303 See", "GET /end HTTP/1.1", ""), ("302 Found", "GET /end HTTP/1.1", ""),
+      ("307 T", "POST /end HTTP/1.1", "text"),
       ("308 P", "POST /end HTTP/1.1", "text"),
     ] {
       let server = try redirecting(to: { "/end" }, status: status)

@@ -1,16 +1,17 @@
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import Groundwork
 
 /// A session store in memory that several engines share as if they were processes.
 ///
-/// Each "process" gets a connection of its own from ``connection(as:)``; all connections see one set of slots, one outbox and one
-/// refresh lock a slot. The lock is waited for on the injected clock, by asking again and again as a file lock is, so that a test
-/// or a simulator sees the same steps as on disk. It is gone when its handle is dropped, released, or its owner is killed
-/// (``releaseLocks(heldBy:)``). Nothing throws but `acquireRefreshLock`.
+/// Each "process" gets a connection of its own from ``connection(as:)``; all connections see one set of slots, one
+/// outbox and one refresh lock a slot. The lock is waited for on the injected clock, by asking again and again as a
+/// file lock is, so that a test or a simulator sees the same steps as on disk. It is gone when its handle is dropped,
+/// released, or its owner is killed (``releaseLocks(heldBy:)``). Nothing throws but `acquireRefreshLock`.
 public final class InMemorySessionStore: SessionStore {
   private struct Contents {
     var slots: [SessionSlot: SlotState] = [:]

@@ -1,19 +1,20 @@
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import Groundwork
 
 /// The encrypted store on disk: many accounts and servers, many processes, one file.
 ///
-/// Every record is sealed with AES-256-GCM, and bound to its place and revision; the folder is 0700, its files 0600, and anything looser
-/// is refused. Once a write returns, neither `kill -9` nor a power cut loses it. `Documentation/storage.md` has the format, what it
-/// protects and what not.
+/// Every record is sealed with AES-256-GCM, and bound to its place and revision; the folder is 0700, its files 0600,
+/// and anything looser is refused. Once a write returns, neither `kill -9` nor a power cut loses it.
+/// `Documentation/storage.md` has the format, what it protects and what not.
 ///
-/// Nothing is opened before the first call, and a store that could not be opened is tried again by the next one. Reading a store that is
-/// not there gives empty answers and makes no file; the first write makes it. All calls may come from any task; the disk is touched on a
-/// thread of the store's own.
+/// Nothing is opened before the first call, and a store that could not be opened is tried again by the next one.
+/// Reading a store that is not there gives empty answers and makes no file; the first write makes it. All calls may
+/// come from any task; the disk is touched on a thread of the store's own.
 public final class SQLiteSessionStore: SessionStore {
   private let core: SQLiteStoreCore
   private let time: any TimeSource
@@ -21,7 +22,8 @@ public final class SQLiteSessionStore: SessionStore {
   /// The store's folder, as it was given.
   public let folder: String
 
-  /// How long a write waits for another process's write before it gives up as `locked`; a write takes about a millisecond.
+  /// How long a write waits for another process's write before it gives up as `locked`; a write takes about a
+  /// millisecond.
   private static let writeBound: Duration = .seconds(5)
 
   /// Makes a store over `folder`, which need not be there yet; its parent may be made too.
@@ -69,7 +71,8 @@ public final class SQLiteSessionStore: SessionStore {
     do throws(StoreError) {
       try await removePendingRevocations(overdue)
     } catch {
-      // Overdue rows are given to nobody, deleted or not; the next write tries again, and reports what stands in its way.
+      // Overdue rows are given to nobody, deleted or not; the next write tries again, and reports what stands in its
+      // way.
       return rows
     }
     return rows
@@ -87,7 +90,8 @@ public final class SQLiteSessionStore: SessionStore {
     try await core.lastSignedIn()
   }
 
-  /// Writes of one process come one after the other, in the order they were asked for; then each waits for other processes.
+  /// Writes of one process come one after the other, in the order they were asked for; then each waits for other
+  /// processes.
   ///
   /// The first try is made in any case, cancelled or not: a task that was cancelled may still sign out.
   private func writing<Success: Sendable>(
@@ -106,7 +110,8 @@ public final class SQLiteSessionStore: SessionStore {
       }
       await core.leaveQueue()
       throw StoreError(
-        .locked, "Another process has been writing the session store in \(folder) for more than \(Self.writeBound.text).",
+        .locked,
+        "Another process has been writing the session store in \(folder) for more than \(Self.writeBound.text).",
         hint: "Try again; if it stays so, look for a stopped process that uses the store.")
     }
   }

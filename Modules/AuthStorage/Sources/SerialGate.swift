@@ -2,8 +2,8 @@ import Groundwork
 
 /// Lets one caller at a time through a stretch that awaits, in the order they came.
 ///
-/// An actor does not do that: it takes the next call in at every `await`. Waiting here is not cancellable, since what is guarded is
-/// one call of a store and a caller that came has to have its answer.
+/// An actor does not do that: it takes the next call in at every `await`. Waiting here is not cancellable, since what
+/// is guarded is one call of a store and a caller that came has to have its answer.
 final class SerialGate: Sendable {
   private struct State {
     var isTaken = false

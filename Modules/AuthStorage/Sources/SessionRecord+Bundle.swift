@@ -1,10 +1,11 @@
+package import AuthModels
+package import Groundwork
+
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
   package import Foundation
 #endif
-package import AuthModels
-package import Groundwork
 
 /// Both clocks, read at one moment.
 package struct TimeReading: Sendable {
@@ -26,8 +27,9 @@ package struct TimeReading: Sendable {
 extension SessionRecord {
   /// A record for tokens of which nothing is known but what a bundle tells.
   ///
-  /// A bundle does not say when it came. The record is taken to be issued now, or so long before that its life is more than a minute:
-  /// a nearly expired token of an hour must not pass for one whose whole life is short, which has a smaller leeway (S2).
+  /// A bundle does not say when it came. The record is taken to be issued now, or so long before that its life is more
+  /// than a minute: a nearly expired token of an hour must not pass for one whose whole life is short, which has a
+  /// smaller leeway (S2).
   package init(
     bundle: TokenBundle, sessionID: SessionID, slot: SessionSlot, profile: String, at now: TimeReading
   ) {

@@ -1,16 +1,18 @@
+public import AuthModels
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import AuthModels
 
 /// Names a session: minted at sign-in, kept by every rotation.
 public typealias SessionID = UUID
 
 /// Which session of a store is meant: one per server and account.
 public struct SessionSlot: Sendable, Hashable, Codable {
-  /// The server, canonical: scheme, lower-case host, effective port, base path (`ServerIdentity` in AuthSession makes it).
+  /// The server, canonical: scheme, lower-case host, effective port, base path (`ServerIdentity` in AuthSession makes
+  /// it).
   public var server: String
   /// The account's name at that server, "default" unless the user chose one.
   public var account: String

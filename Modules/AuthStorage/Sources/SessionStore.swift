@@ -37,16 +37,19 @@ public protocol RefreshLock: Sendable {
 
 /// Where the engine keeps sessions: many slots, one transaction at a time, one refresh lock a slot.
 ///
-/// Everything that S11, S13, S15, S16 and S20 ask of a store is built from `update`, which reads, decides and writes in one
-/// transaction that excludes every other process. Each method throws `StoreError` alone, and none blocks the cooperative pool.
+/// Everything that S11, S13, S15, S16 and S20 ask of a store is built from `update`, which reads, decides and writes in
+/// one transaction that excludes every other process. Each method throws `StoreError` alone, and none blocks the
+/// cooperative pool.
 public protocol SessionStore: Sendable {
   /// The slot as it stands; an unknown slot is an empty state.
   func read(_ slot: SessionSlot) async throws(StoreError) -> SlotState
 
-  /// Reads the slot, lets `body` change it, and commits; if `body` leaves it as it was and adds no revocation, nothing is written.
+  /// Reads the slot, lets `body` change it, and commits; if `body` leaves it as it was and adds no revocation, nothing
+  /// is written.
   ///
-  /// A record whose session id or tokens differ from what stood there gets the store's next stamp, whatever stamp `body` set;
-  /// otherwise its stamp stays. Once it returns, a kill loses nothing. A stored `intent` is padded to a record's size (S16).
+  /// A record whose session id or tokens differ from what stood there gets the store's next stamp, whatever stamp
+  /// `body` set; otherwise its stamp stays. Once it returns, a kill loses nothing. A stored `intent` is padded to a
+  /// record's size (S16).
   ///
   /// - Returns: the slot as committed, and what `body` returned.
   func update<Outcome: Sendable>(

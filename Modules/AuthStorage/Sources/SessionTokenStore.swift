@@ -1,15 +1,18 @@
+public import AuthModels
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-public import AuthModels
-public import Groundwork
 
-/// One slot of a session store, seen as a plain token store (D1.2): the encrypted store for those who want `save`, `load`, `clear`.
+/// One slot of a session store, seen as a plain token store (D1.2): the encrypted store for those who want `save`,
+/// `load`, `clear`.
 ///
-/// A `save` over a session keeps its session id, as a rotation does; a `save` after `clear` begins a new session. `clear` leaves a note
-/// that the user signed out and adds nothing to the outbox, since a token store promises no revocation. All three throw `StoreError`.
+/// A `save` over a session keeps its session id, as a rotation does; a `save` after `clear` begins a new session.
+/// `clear` leaves a note that the user signed out and adds nothing to the outbox, since a token store promises no
+/// revocation. All three throw `StoreError`.
 public struct SessionTokenStore: TokenStore {
   private let store: any SessionStore
   private let slot: SessionSlot

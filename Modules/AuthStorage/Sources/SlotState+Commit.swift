@@ -1,8 +1,8 @@
 extension SlotState {
   /// What a transaction leaves behind: the one place where the rule of stamps stands, for every store.
   ///
-  /// A record whose session id or tokens differ from the old one's takes the next value of `counter`; any other record keeps the old
-  /// stamp, whatever the caller set. A record always names the slot that it stands in.
+  /// A record whose session id or tokens differ from the old one's takes the next value of `counter`; any other record
+  /// keeps the old stamp, whatever the caller set. A record always names the slot that it stands in.
   package func committed(over old: SlotState, in slot: SessionSlot, counter: inout UInt64) -> SlotState {
     var new = self
     guard var record = new.record else { return new }

@@ -1,6 +1,7 @@
 /// Where the store stands unless the user says otherwise.
 public enum StoreLocation: Sendable {
-  /// `$XDG_STATE_HOME/chirp`, else `~/.local/state/chirp`, by the XDG base directory specification: a relative value is ignored.
+  /// `$XDG_STATE_HOME/chirp`, else `~/.local/state/chirp`, by the XDG base directory specification: a relative value is
+  /// ignored.
   ///
   /// - Throws: `unavailable` if neither variable gives an absolute path.
   public static func defaultFolder(environment: [String: String]) throws(StoreError) -> String {

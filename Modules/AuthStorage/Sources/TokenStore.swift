@@ -2,7 +2,8 @@ public import AuthModels
 
 /// A place for one token bundle (D1.2): the store that anyone can write.
 ///
-/// `load` and `clear` throw, since a store that cannot be read is not an empty one (S21). All three may be called from any task.
+/// `load` and `clear` throw, since a store that cannot be read is not an empty one (S21). All three may be called from
+/// any task.
 public protocol TokenStore: Sendable {
   /// Replaces what is stored; once it returns, a kill loses nothing.
   func save(_ bundle: TokenBundle) async throws

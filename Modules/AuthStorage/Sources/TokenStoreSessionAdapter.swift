@@ -1,15 +1,16 @@
+import AuthModels
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-import AuthModels
-public import Groundwork
 
 /// A session store over any plain ``TokenStore``: what lets the engine run on a store that somebody else wrote (D1.2).
 ///
-/// A bundle holds one pair and its expiry, so there is one slot; everything else that a session store keeps lives in this value and is
-/// gone at exit. Use one adapter for one token store in a process. All calls may come from any task.
+/// A bundle holds one pair and its expiry, so there is one slot; everything else that a session store keeps lives in
+/// this value and is gone at exit. Use one adapter for one token store in a process. All calls may come from any task.
 ///
 /// | rule | over a plain token store |
 /// | --- | --- |
@@ -47,7 +48,8 @@ public final class TokenStoreSessionAdapter: SessionStore {
     return try await gate.pass { () throws(StoreError) -> SlotState in try await current() }
   }
 
-  /// As ``SessionStore/update(_:_:)``; a slot that is not the adapter's own throws `notFound`, since a plain store has no second place.
+  /// As ``SessionStore/update(_:_:)``; a slot that is not the adapter's own throws `notFound`, since a plain store has
+  /// no second place.
   public func update<Outcome: Sendable>(
     _ slot: SessionSlot, _ body: @escaping @Sendable (inout SlotChange) -> Outcome
   ) async throws(StoreError) -> (state: SlotState, outcome: Outcome) {

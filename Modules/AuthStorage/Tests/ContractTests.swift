@@ -42,11 +42,12 @@ import Testing
     try await check.run(SessionTokenStore(store: store, slot: Self.slot, time: clock))
   }
 
-  // Waits for another handle's write are over at the first poll or two; a leaping clock would make them five seconds too soon.
+  // Waits for another handle's write are over at the first poll or two; a leaping clock would make them five seconds
+  // too soon.
   @Test("SQLiteSessionStore", arguments: SessionStoreContract.stateChecks + SessionStoreContract.outboxChecks)
   func sqliteSessionStore(_ check: ContractCheck<SessionStoreContract.Subject>) async throws {
     try await TemporaryFolder.lend { folder in
-      try await check.run(sqliteSubject(in: folder, time: SystemClock()))
+      try await check.run(sqliteSubject(in: folder, time: PatientClock()))
     }
   }
 
@@ -68,7 +69,7 @@ import Testing
   @Test("SessionTokenStore over SQLite", arguments: TokenStoreContract.checks)
   func sqliteTokenStore(_ check: ContractCheck<any TokenStore>) async throws {
     try await TemporaryFolder.lend { folder in
-      let clock = SystemClock()
+      let clock = PatientClock()
       let store = SQLiteSessionStore(folder: folder.store, time: clock)
       try await check.run(SessionTokenStore(store: store, slot: Self.slot, time: clock))
     }

@@ -1,4 +1,5 @@
-/// What a store did that its contract does not allow; thrown by the contract checks, so that any test library can report it.
+/// What a store did that its contract does not allow; thrown by the contract checks, so that any test library can
+/// report it.
 public struct ContractFailure: Error, Sendable, CustomStringConvertible {
   /// What should have held, and what was seen.
   public let description: String

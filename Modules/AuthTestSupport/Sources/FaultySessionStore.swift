@@ -1,12 +1,14 @@
+public import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import AuthStorage
-import Groundwork
 
-/// Any session store with faults put in its way: the nth call of an operation fails, or stops until it is let go; all are counted.
+/// Any session store with faults put in its way: the nth call of an operation fails, or stops until it is let go; all
+/// are counted.
 public final class FaultySessionStore: SessionStore {
   /// What can be made to fail.
   public enum Operation: Sendable, Hashable, CaseIterable {
@@ -136,7 +138,8 @@ public final class FaultySessionStore: SessionStore {
     return try await store.lastSignedIn()
   }
 
-  /// Counts the call, waits while the operation is held, and throws its fault; a fault that comes after the commit is returned.
+  /// Counts the call, waits while the operation is held, and throws its fault; a fault that comes after the commit is
+  /// returned.
   @discardableResult
   private func enter(_ operation: Operation) async throws(StoreError) -> StoreError? {
     let (index, arrived) = state.withLock { state in

@@ -1,13 +1,15 @@
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import Groundwork
 
 /// A clock on which every wait is over at once: sleeping moves the time on by what was asked for.
 ///
-/// Bounds of many seconds pass in microseconds, and a loop that waits without a bound would show as a test that never ends.
+/// Bounds of many seconds pass in microseconds, and a loop that waits without a bound would show as a test that never
+/// ends.
 public final class LeapingClock: TimeSource {
   private struct Reading {
     var wall: Date

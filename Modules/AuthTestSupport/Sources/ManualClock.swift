@@ -1,9 +1,10 @@
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import Groundwork
 
 /// A clock that moves only when a test moves it.
 ///

@@ -1,10 +1,11 @@
+import AuthModels
+import AuthStorage
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthStorage
 
 extension SessionStoreContract {
   /// The checks of reading, updating, stamps and slots.

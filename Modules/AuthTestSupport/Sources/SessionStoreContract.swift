@@ -1,11 +1,12 @@
+import AuthModels
+public import AuthStorage
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-public import AuthStorage
-public import Groundwork
 
 /// What every ``SessionStore`` promises, as checks that any test library can run.
 ///

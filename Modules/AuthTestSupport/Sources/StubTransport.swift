@@ -1,6 +1,7 @@
 public import AuthModels
 public import AuthNetworking
 internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

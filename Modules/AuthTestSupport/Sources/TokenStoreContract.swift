@@ -1,10 +1,11 @@
+import AuthModels
+public import AuthStorage
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-public import AuthStorage
 
 /// What every ``TokenStore`` promises, as checks that any test library can run, a third party's store included.
 ///

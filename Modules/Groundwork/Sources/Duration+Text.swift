@@ -22,6 +22,7 @@ extension Duration {
 
   /// The duration as `init(text:)` reads it, in the largest unit that needs no fraction.
   public var text: String {
+    guard components.seconds.magnitude < 1_000_000_000_000_000 else { return "\(components.seconds)s" }
     let milliseconds = components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     guard milliseconds % 1000 == 0, milliseconds != 0 else { return milliseconds == 0 ? "0s" : "\(milliseconds)ms" }
     let seconds = milliseconds / 1000

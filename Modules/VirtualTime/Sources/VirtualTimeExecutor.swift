@@ -16,7 +16,8 @@
       var holds = 0
       /// Grows with everything that could lead to more work: tells whether anything has happened since.
       var activity: UInt64 = 0
-      var fencesPassed = 0
+      /// The activity after which the main actor was seen to have nothing more to do.
+      var fencedActivity: UInt64?
       var isFencing = false
     }
 
@@ -26,8 +27,9 @@
     private let waitsForMainActor: Bool
     private let state = Guarded(State())
     private let queue = DispatchQueue(label: "VirtualTimeExecutor")
-    /// Jobs on the main actor may start further ones there: so many rounds of waiting see through a chain of that length.
-    private static let fencesPerJump = 3
+    /// A task on the main actor may queue there anew at each call that it makes (it does, now and then, under a preferred executor):
+    /// so many rounds behind whatever waits there see through a chain of that length.
+    private static let mainActorRounds = 64
 
     /// Makes an executor that moves `clock`.
     ///
@@ -85,7 +87,6 @@
     private func wake() {
       let mustStart = state.withLock { state in
         state.activity += 1
-        state.fencesPassed = 0
         if state.isDraining { return false }
         state.isDraining = true
         return true
@@ -131,20 +132,24 @@
         state.isDraining = false
         return .stop
       }
-      guard waitsForMainActor, state.fencesPassed < Self.fencesPerJump else { return .jump(activity: state.activity) }
+      guard waitsForMainActor, state.fencedActivity != state.activity else { return .jump(activity: state.activity) }
       state.isDraining = false
       if state.isFencing { return .stop }
       state.isFencing = true
       return .fence(activity: state.activity)
     }
 
-    /// Goes through the main actor's queue, behind all that waits there, and comes back.
+    /// Goes through the main actor's queue, behind all that waits there, again and again as long as nothing comes of it.
     private func passFence(_ activity: UInt64) {
       // lint: task-start because this is what lies beneath TaskStarter: the main actor's queue is the fence
       Task { @MainActor in
+        for _ in 0..<Self.mainActorRounds {
+          guard state.withLock({ $0.activity == activity }) else { break }
+          await Task.yield()
+        }
         let mustStart = state.withLock { state in
           state.isFencing = false
-          if state.activity == activity { state.fencesPassed += 1 }
+          if state.activity == activity { state.fencedActivity = activity }
           if state.isDraining { return false }
           state.isDraining = true
           return true

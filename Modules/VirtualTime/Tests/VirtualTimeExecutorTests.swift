@@ -140,19 +140,33 @@
       #expect(instants == [.zero, .zero])
     }
 
-    @Test("waits for the main actor before it jumps, if told to")
+    /// Each call between two methods may queue on the main actor anew.
+    @MainActor
+    private final class Nested {
+      func outer() async { await middle() }
+      func middle() async { await inner() }
+      func inner() async {}
+    }
+
+    @Test("waits for the main actor before it jumps, if told to, however deep the calls there are")
     func mainActor() async throws {
-      for _ in 0..<50 {
-        let instant = try await withVirtualTime(waitsForMainActor: true) { clock, tasks in
+      for _ in 0..<300 {
+        let instants = try await withVirtualTime(waitsForMainActor: true) { clock, tasks in
           let far = tasks.start { await Self.nap("far", 1000, clock, Guarded([])) }
-          let instant = await tasks.start { @MainActor in
-            await Task.yield()
+          let nested = await MainActor.run { Nested() }
+          let first = tasks.start {
+            await nested.outer()
             return clock.elapsed
-          }.value
+          }
+          let second = tasks.start {
+            await nested.outer()
+            return clock.elapsed
+          }
+          let instants = [await first.value, await second.value]
           far.cancel()
-          return instant
+          return instants
         }
-        try #require(instant == .zero)
+        try #require(instants == [.zero, .zero])
       }
     }
 

@@ -72,6 +72,7 @@ public final class SignalWatch: Sendable {
     #else
       let handler = action.__sigaction_handler.sa_handler
     #endif
+    // lint: trap because two function pointers of one size are compared, which Swift has no other way to do
     return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
@@ -89,6 +90,7 @@ public final class SignalWatch: Sendable {
       var rest = Self.longestWait
       while true {
         var wait = rest
+        // lint: sleep because it bounds a signal's wait in a thread of its own, outside all logic
         guard nanosleep(&wait, &rest) != 0, errno == EINTR else { break }
       }
     }

@@ -1,9 +1,10 @@
+public import AuthModels
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-public import AuthModels
 
 /// The calls of the envelope dialect (D2.2): every answer stands in `{"data":…}`, tokens come without a lifetime.
 public enum EnvelopeAPI: Sendable {

@@ -1,10 +1,11 @@
+internal import AuthModels
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import AuthModels
-public import Groundwork
 
 /// Tells of every request and answer, a line each, without secrets (`Redaction`).
 ///

@@ -1,9 +1,10 @@
+internal import Groundwork
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-internal import Groundwork
 
 /// What of a request or an answer may stand in a log.
 ///
@@ -59,7 +60,8 @@ public enum Redaction: Sendable {
   }
 
   private static let exactNames: Set<String> = [
-    "cookie", "setcookie", "code", "key", "sig", "signature", "jwt", "auth", "pin", "otp", "assertion", "state", "nonce",
+    "cookie", "setcookie", "code", "key", "sig", "signature", "jwt", "auth", "pin", "otp", "assertion", "state",
+    "nonce",
     "session", "sessionid", "sid",
   ]
 

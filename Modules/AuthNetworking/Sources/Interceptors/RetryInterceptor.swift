@@ -1,5 +1,6 @@
 internal import AuthModels
 public import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -33,9 +34,12 @@ public struct RetryPolicy: Sendable, Hashable {
 
   /// The upper bound of the wait after so many attempts: the base, doubled each time, held at the maximum.
   public func ceiling(afterAttempts attempts: Int) -> Duration {
+    guard baseDelay > .zero else { return .zero }
     var delay = baseDelay
-    for _ in 1..<max(attempts, 1) where delay < maximumDelay {
+    var doublings = 1
+    while doublings < attempts, delay < maximumDelay {
       delay += delay
+      doublings += 1
     }
     return min(delay, maximumDelay)
   }
@@ -90,7 +94,9 @@ public struct RetryInterceptor: HTTPInterceptor {
 
   /// How long to wait after this outcome; nil if it is final.
   private func delay(before outcome: Result<HTTPResponse, TransportError>, attempts: Int) -> Duration? {
-    let jitter = min(max(random(), 0), 1)
+    // Not-a-number compares false, and so is no wait rather than a trap in the multiplication.
+    let number = random()
+    let jitter = number > 0 ? min(number, 1) : 0
     let backOff = policy.ceiling(afterAttempts: attempts) * jitter
     switch outcome {
     case .success(let response):

@@ -37,7 +37,8 @@ enum Cipher {
         var length: Int32 = 0
         var rest: Int32 = 0
         return EVP_CipherUpdate(cipher, text, &length, plaintext, Int32(clamping: plaintext.count)) == 1
-          && Int(length) == plaintext.count && EVP_CipherFinal_ex(cipher, tag?.assumingMemoryBound(to: UInt8.self), &rest) == 1
+          && Int(length) == plaintext.count
+          && EVP_CipherFinal_ex(cipher, tag?.assumingMemoryBound(to: UInt8.self), &rest) == 1
           && rest == 0 && EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_AEAD_GET_TAG, Int32(tagCount), tag) == 1
       }
     }
@@ -76,9 +77,12 @@ enum Cipher {
   static func keyedName(_ message: [UInt8], key: SecretBytes) throws(StoreError) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
     var count: UInt32 = 0
-    let done = isReady && key.withBytes { bytes in
-      HMAC(EVP_sha256(), bytes.baseAddress, Int32(clamping: bytes.count), message, message.count, &digest, &count) != nil
-    }
+    let done =
+      isReady
+      && key.withBytes { bytes in
+        HMAC(EVP_sha256(), bytes.baseAddress, Int32(clamping: bytes.count), message, message.count, &digest, &count)
+          != nil
+      }
     guard done, count == 32 else { throw failure("hash a name") }
     return Array(digest.prefix(16))
   }

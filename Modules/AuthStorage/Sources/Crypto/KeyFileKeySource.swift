@@ -1,7 +1,8 @@
 /// The default key source: 32 random bytes in a file of mode 0600.
 ///
-/// It guards a database that leaks alone (a copy of the one file, a disk block, a bug report), not a home folder that leaks whole: who
-/// reads the folder has both. The file is `CHIRPKEY` ‖ version (1) ‖ three zero bytes ‖ key id (16) ‖ key (32) ‖ SHA-256 of all before it.
+/// It guards a database that leaks alone (a copy of the one file, a disk block, a bug report), not a home folder that
+/// leaks whole: who reads the folder has both. The file is `CHIRPKEY` ‖ version (1) ‖ three zero bytes ‖ key id (16) ‖
+/// key (32) ‖ SHA-256 of all before it.
 public struct KeyFileKeySource: KeySource {
   private static let magic = Array("CHIRPKEY".utf8)
   private static let version: UInt8 = 1
@@ -11,7 +12,8 @@ public struct KeyFileKeySource: KeySource {
 
   private let file: String?
 
-  /// Uses the file at `path`, which must lie in a folder that is there; without one, the file `key` in the store's folder.
+  /// Uses the file at `path`, which must lie in a folder that is there; without one, the file `key` in the store's
+  /// folder.
   public init(path: String? = nil) {
     file = path
   }

@@ -25,8 +25,8 @@ public struct WrappedKey: Sendable, Hashable {
 
 /// Guards a store's data key: a key file, a passphrase, the desktop's key store.
 ///
-/// The kind in use is written in the store, and a store never changes its source by itself. Both calls come on the store's own
-/// thread, one at a time, and may block there.
+/// The kind in use is written in the store, and a store never changes its source by itself. Both calls come on the
+/// store's own thread, one at a time, and may block there.
 public protocol KeySource: Sendable {
   /// The kind's name, written in the store: `keyfile`, `passphrase`, `secret-service`.
   var kind: String { get }

@@ -4,7 +4,8 @@ import COpenSSL
 ///
 /// Never printed: its description tells its length alone. It is compared by nobody and sent nowhere.
 public final class SecretBytes: Sendable, CustomStringConvertible, CustomReflectable {
-  // Safe because the memory is written in `init` alone, before anyone else can see it, and wiped in `deinit`, after everyone.
+  // Safe because the memory is written in `init` alone, before anyone else can see it, and wiped in `deinit`, after
+  // everyone.
   private struct Memory: @unchecked Sendable {
     let bytes: UnsafeMutableRawBufferPointer
   }

@@ -6,9 +6,9 @@
 
 /// Disk space held back for the save that follows an intent (S16).
 ///
-/// The padded row keeps the database from growing, but every transaction also writes a rollback journal, and that is new disk space
-/// each time. So no intent is written unless a file of zeros stands by; when the save meets a full disk, the file is emptied and the
-/// save tried once more.
+/// The padded row keeps the database from growing, but every transaction also writes a rollback journal, and that is
+/// new disk space each time. So no intent is written unless a file of zeros stands by; when the save meets a full disk,
+/// the file is emptied and the save tried once more.
 enum DiskReserve {
   static let fileName = "reserve"
 

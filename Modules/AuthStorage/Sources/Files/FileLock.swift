@@ -8,8 +8,8 @@ import Groundwork
 
 /// An advisory lock on a file of its own, by `flock`: the system gives it back when its holder dies, however it dies.
 ///
-/// Lock files are never deleted. If they were, a process could hold the lock on a file that has no name any more while the next one
-/// makes a new file and locks that: two holders. An empty file a slot is the price.
+/// Lock files are never deleted. If they were, a process could hold the lock on a file that has no name any more while
+/// the next one makes a new file and locks that: two holders. An empty file a slot is the price.
 final class FileLock: RefreshLock {
   private let descriptor: Guarded<Int32?>
 

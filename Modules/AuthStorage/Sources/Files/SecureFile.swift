@@ -15,7 +15,8 @@ enum SecureFile {
     var size: Int64
   }
 
-  /// What stands at `path`, checked; nil if nothing does. Opens nothing: SQLite's locks on a file die when any descriptor of it closes.
+  /// What stands at `path`, checked; nil if nothing does. Opens nothing: SQLite's locks on a file die when any
+  /// descriptor of it closes.
   static func check(_ path: String) throws(StoreError) -> Identity? {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -129,11 +130,13 @@ enum SecureFile {
   private static func check(_ status: stat, _ path: String) throws(StoreError) -> Identity {
     guard status.st_mode & S_IFMT == S_IFREG else {
       throw StoreError(
-        .insecurePermissions, "\(path) is a link or no plain file.", hint: "Look at it with: ls -l \(shellQuoted(path))")
+        .insecurePermissions, "\(path) is a link or no plain file.", hint: "Look at it with: ls -l \(shellQuoted(path))"
+      )
     }
     guard status.st_uid == geteuid() else {
       throw StoreError(
-        .insecurePermissions, "\(path) belongs to another user.", hint: "Run: sudo chown \(geteuid()) \(shellQuoted(path))")
+        .insecurePermissions, "\(path) belongs to another user.",
+        hint: "Run: sudo chown \(geteuid()) \(shellQuoted(path))")
     }
     guard status.st_nlink <= 1 else {
       throw StoreError(

@@ -6,8 +6,8 @@
 
 /// Runs an actor on a thread of its own, so that its blocking calls hold up nobody else.
 ///
-/// SQLite reads, syncs and waits in the calling thread; on the cooperative pool, which has a thread a core, that would stop every other
-/// task of the process. The thread starts with the first job and ends when the executor is gone.
+/// SQLite reads, syncs and waits in the calling thread; on the cooperative pool, which has a thread a core, that would
+/// stop every other task of the process. The thread starts with the first job and ends when the executor is gone.
 final class ThreadExecutor: SerialExecutor {
   private let queue = ThreadQueue()
 

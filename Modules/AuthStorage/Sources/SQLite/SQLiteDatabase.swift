@@ -103,8 +103,8 @@ final class SQLiteDatabase {
 
   /// Ends the transaction, if there is one, with nothing written.
   ///
-  /// A failure such as a full disk may have rolled back already; if this fails too, the first error is the one to tell, and SQLite
-  /// rolls the journal back at the next access.
+  /// A failure such as a full disk may have rolled back already; if this fails too, the first error is the one to tell,
+  /// and SQLite rolls the journal back at the next access.
   func rollBack() {
     if sqlite3_get_autocommit(handle) == 0 { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
   }

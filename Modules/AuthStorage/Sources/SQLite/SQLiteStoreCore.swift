@@ -1,9 +1,10 @@
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import Groundwork
 
 #if canImport(Glibc)
   import Glibc
@@ -13,8 +14,8 @@ import Groundwork
 
 /// The part of `SQLiteSessionStore` that touches the disk: an actor on a thread of its own.
 ///
-/// Every method runs to its end without awaiting, so each is one step for everybody else. What another process holds up is reported
-/// as nil, and waited for outside, on the injected clock.
+/// Every method runs to its end without awaiting, so each is one step for everybody else. What another process holds up
+/// is reported as nil, and waited for outside, on the injected clock.
 actor SQLiteStoreCore {
   private let path: String
   private let time: any TimeSource
@@ -42,9 +43,13 @@ actor SQLiteStoreCore {
   func update<Outcome: Sendable>(
     _ slot: SessionSlot, _ body: @escaping @Sendable (inout SlotChange) -> Outcome
   ) throws(StoreError) -> (state: SlotState, outcome: Outcome)? {
+    let isMissing = try connect() == nil
+    var write = SlotWrite(slot: slot, now: time.wallClock, reserve: reservePath, body: body)
+    // Signing out of a store that is not there needs no store, and no place that can be written.
+    if isMissing, let outcome = write.outcomeOfNoChange() { return (SlotState(), outcome) }
     guard let lock = try lockStore() else { return nil }
     defer { lock.giveBack() }
-    var write = SlotWrite(slot: slot, now: time.wallClock, reserve: reservePath, body: body)
+    write.reserve = reservePath
     let committed = try access { (store) throws(StoreError) in
       do throws(StoreError) {
         return try write.commit(to: store)
@@ -134,7 +139,9 @@ actor SQLiteStoreCore {
 
 extension SQLiteStoreCore {
   /// Canonical once the store is open; before that, as it was given.
-  private var folder: String { connection.map { String($0.database.path.dropLast(Self.databaseName.count + 1)) } ?? path }
+  private var folder: String {
+    connection.map { String($0.database.path.dropLast(Self.databaseName.count + 1)) } ?? path
+  }
   private var databasePath: String { "\(folder)/\(Self.databaseName)" }
   private var reservePath: String { "\(folder)/\(DiskReserve.fileName)" }
 
@@ -177,8 +184,9 @@ extension SQLiteStoreCore {
 
   /// The store's lock, with a store to go with it; nil if another process holds it.
   ///
-  /// Whoever wants the lock first takes a place in the queue, a second lock, and keeps it until it has the first. So a process that
-  /// writes in a tight loop cannot take the lock again and again past one that asks only every millisecond.
+  /// Whoever wants the lock first takes a place in the queue, a second lock, and keeps it until it has the first. So a
+  /// process that writes in a tight loop cannot take the lock again and again past one that asks only every
+  /// millisecond.
   private func lockStore() throws(StoreError) -> FileLock? {
     var folder = try SecureFolder.check(path)
     if folder == nil {

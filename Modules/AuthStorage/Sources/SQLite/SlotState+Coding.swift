@@ -1,14 +1,15 @@
+import AuthModels
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
 
 /// How a sealed value looks inside: a format byte, then tagged fields.
 ///
-/// Tags are given once and never again. Fields may be added without a new format; a reader takes what it knows, and gives a field that
-/// an older version could not write its default, so that no update signs anybody out.
+/// Tags are given once and never again. Fields may be added without a new format; a reader takes what it knows, and
+/// gives a field that an older version could not write its default, so that no update signs anybody out.
 enum SealedFormat {
   static let current: UInt8 = 1
 
@@ -38,8 +39,9 @@ enum SealedValueError: Error {
 extension SlotState {
   /// The state as it is sealed, filled up so that the save that follows an intent needs no byte more (S16).
   ///
-  /// A row keeps its size as long as its contents fit: SQLite then overwrites it where it stands and takes no new page, on a full disk
-  /// too. An intent is written only into a row with room for the next pair. `former` is the size of what stands there, 0 for nothing.
+  /// A row keeps its size as long as its contents fit: SQLite then overwrites it where it stands and takes no new page,
+  /// on a full disk too. An intent is written only into a row with room for the next pair. `former` is the size of what
+  /// stands there, 0 for nothing.
   func encoded(over former: Int) -> [UInt8] {
     var bytes = SealedFormat.bytes { put(into: &$0) }
     let room = Self.roomForNextPair(bytes.count)
@@ -95,7 +97,8 @@ extension SlotState {
       guard let inner = fields.fields(2), let id = inner.id(1), let stamp = inner.integer(2), let attempt = inner.id(3)
       else { throw .malformed }
       intent = RefreshIntent(
-        version: SessionVersion(sessionID: id, stamp: stamp), attempt: attempt, startedAt: inner.date(4) ?? .distantPast)
+        version: SessionVersion(sessionID: id, stamp: stamp), attempt: attempt, startedAt: inner.date(4) ?? .distantPast
+      )
     }
     if fields.bytes(3) != nil {
       guard let inner = fields.fields(3), let failures = inner.integer(1), let since = inner.date(3),

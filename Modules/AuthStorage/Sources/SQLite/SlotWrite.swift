@@ -8,11 +8,12 @@
 struct SlotWrite<Outcome: Sendable> {
   let slot: SessionSlot
   let now: Date
-  let reserve: String
+  /// Where the disk reserve stands.
+  var reserve: String
   let body: @Sendable (inout SlotChange) -> Outcome
 
-  /// Decided once: a second try on a full disk, under the same lock, finds the same slot.
-  private var decision: (change: SlotChange, outcome: Outcome)?
+  /// Decided once for one state: a second try on a full disk, under the same lock, finds the same slot.
+  private var decision: (base: SlotState, change: SlotChange, outcome: Outcome)?
 
   init(slot: SessionSlot, now: Date, reserve: String, body: @escaping @Sendable (inout SlotChange) -> Outcome) {
     self.slot = slot
@@ -58,11 +59,17 @@ struct SlotWrite<Outcome: Sendable> {
     return (new, outcome, true)
   }
 
+  /// What `body` returns if it leaves an empty slot as it is; nil if it wants to write.
+  mutating func outcomeOfNoChange() -> Outcome? {
+    let (change, outcome) = decide(on: SlotState())
+    return change.state == SlotState() && change.revocations.isEmpty ? outcome : nil
+  }
+
   private mutating func decide(on state: SlotState) -> (change: SlotChange, outcome: Outcome) {
-    if let decision { return decision }
+    if let decision, decision.base == state { return (decision.change, decision.outcome) }
     var change = SlotChange(state: state)
     let outcome = body(&change)
-    decision = (change, outcome)
+    decision = (state, change, outcome)
     return (change, outcome)
   }
 

@@ -35,7 +35,8 @@ final class StoreConnection {
     // SQLite takes an empty file for a new database. A store is moved to its place whole, so an empty one was emptied.
     guard identity.size > 0 else { throw .corruptedStore(path, "the file is empty") }
     let database = try SQLiteDatabase(path: path)
-    guard let opened = try SecureFile.check(path), opened.inode == identity.inode, opened.device == identity.device else {
+    guard let opened = try SecureFile.check(path), opened.inode == identity.inode, opened.device == identity.device
+    else {
       throw StoreError(.unavailable, "The session store \(path) was replaced while it was being opened; try again.")
     }
     self.database = database
@@ -77,7 +78,8 @@ final class StoreConnection {
     }
   }
 
-  /// The slot as it stands, proved to be the one that the header speaks of. Consistent by itself: one statement, one snapshot.
+  /// The slot as it stands, proved to be the one that the header speaks of. Consistent by itself: one statement, one
+  /// snapshot.
   func snapshot(_ slot: SessionSlot) throws(StoreError) -> Snapshot {
     let name = try name(of: slot)
     var found: (key: [UInt8]?, header: [UInt8]?, format: Int64, hasRow: Bool, state: [UInt8]?)?
@@ -113,8 +115,8 @@ final class StoreConnection {
     return try openHeader(found.header, keyID: found.key, format: found.format)
   }
 
-  /// All rows of the outbox, each proved to be the one that the header speaks of. Call it within a transaction or after `header()`
-  /// in one read transaction.
+  /// All rows of the outbox, each proved to be the one that the header speaks of. Call it within a transaction or after
+  /// `header()` in one read transaction.
   func outbox(_ header: StoreHeader) throws(StoreError) -> [PendingRevocation] {
     var sealed: [(name: [UInt8], row: [UInt8])] = []
     try database.run("SELECT name, row FROM outbox ORDER BY id") { row in
@@ -133,7 +135,8 @@ final class StoreConnection {
   }
 
   /// Writes the slot's state and updates the header with it; the header is yet to be written.
-  func write(_ state: SlotState, in slot: SessionSlot, over old: Snapshot, header: inout StoreHeader) throws(StoreError) {
+  func write(_ state: SlotState, in slot: SessionSlot, over old: Snapshot, header: inout StoreHeader) throws(StoreError)
+  {
     guard !state.isEmpty else {
       header.entries[old.name] = nil
       return try database.run("DELETE FROM slots WHERE name=?1", [.blob(old.name)])
@@ -176,7 +179,8 @@ final class StoreConnection {
     try database.run("UPDATE store SET header=?1 WHERE id=1", [.blob(sealed)])
   }
 
-  /// The name of the slot's row and of its lock: a hash under a key that never leaves the store, so that neither tells whose it is.
+  /// The name of the slot's row and of its lock: a hash under a key that never leaves the store, so that neither tells
+  /// whose it is.
   func name(of slot: SessionSlot) throws(StoreError) -> [UInt8] {
     if let name = names[slot] { return name }
     let parts = [Array("slot".utf8), Array(slot.server.utf8), Array(slot.account.utf8)]
@@ -227,19 +231,24 @@ extension StoreConnection {
     else { throw .corruptedStore(database.path, "the key is missing") }
     guard source == keySource.kind else {
       throw StoreError(
-        .unavailable, "The session store \(database.path) is sealed by the key source `\(printable(source))`, not by "
+        .unavailable,
+        "The session store \(database.path) is sealed by the key source `\(printable(source))`, not by "
           + "`\(keySource.kind)`.",
         hint: "Use the key source that is written in the store; a store never changes it by itself.")
     }
     let wrapped = WrappedKey(source: source, parameters: parameters, sealed: sealed)
     let secret = try keySource.unwrap(wrapped, for: keyContext(folder, storeID, keyID))
-    guard secret.count == 2 * Cipher.keyCount else { throw .corruptedStore(database.path, "the key has a wrong length") }
+    guard secret.count == 2 * Cipher.keyCount else {
+      throw .corruptedStore(database.path, "the key has a wrong length")
+    }
     return (storeID, keyID, StoreKeys(secret))
   }
 
   private func openHeader(_ sealed: [UInt8]?, keyID: [UInt8]?, format: Int64) throws(StoreError) -> StoreHeader {
     guard format <= Self.schemaVersion else { throw .newerStore(database.path, format) }
-    guard format == Self.schemaVersion, let sealed, let keyID else { throw corrupted("the table of contents is missing") }
+    guard format == Self.schemaVersion, let sealed, let keyID else {
+      throw corrupted("the table of contents is missing")
+    }
     // Another process may have changed the data key since this one read it.
     if keyID != self.keyID { (storeID, self.keyID, keys) = try Self.readKeys(database, keySource, folder) }
     guard var plain = Cipher.open(sealed, key: keys.data, authenticating: Self.headerBinding(storeID, keyID)) else {
@@ -289,6 +298,7 @@ extension StoreConnection {
 
   /// A text from a file that anyone may have changed, fit for a message.
   private static func printable(_ text: String) -> String {
-    String(text.unicodeScalars.prefix(40).map { $0.isASCII && $0.value > 0x20 && $0.value < 0x7f ? Character($0) : "?" })
+    String(
+      text.unicodeScalars.prefix(40).map { $0.isASCII && $0.value > 0x20 && $0.value < 0x7f ? Character($0) : "?" })
   }
 }

@@ -6,8 +6,8 @@
 
 /// The store's sealed table of contents, rewritten in every write transaction.
 ///
-/// It says of each row which revision of which session stands there. A row that was moved, swapped, removed or put back from an
-/// earlier day does not fit it, and so is found out; only the whole file can be rolled back unseen.
+/// It says of each row which revision of which session stands there. A row that was moved, swapped, removed or put back
+/// from an earlier day does not fit it, and so is found out; only the whole file can be rolled back unseen.
 struct StoreHeader: Equatable {
   struct Entry: Equatable {
     var slot: SessionSlot
@@ -76,7 +76,9 @@ struct StoreHeader: Equatable {
         isListed: entry.integer(7) != 0)
     }
     for value in fields.all(5) {
-      guard let row = ByteFieldReader(value), let id = row.id(1), let revision = row.integer(2) else { throw .malformed }
+      guard let row = ByteFieldReader(value), let id = row.id(1), let revision = row.integer(2) else {
+        throw .malformed
+      }
       outbox[id] = revision
     }
   }

@@ -1,0 +1,155 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import CommandLineTable
+import Groundwork
+import ScenarioKit
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// The program `e2e`: runs, lists and checks scenario files.
+@main
+enum EndToEnd {
+  static let program = Program(
+    Command(
+      "e2e", "Runs scenario files against the mock server.",
+      commands: [
+        Command(
+          "run", "Run scenarios, each under every driver that is named.",
+          options: [
+            .choice(
+              "driver", ["inprocess", "http", "cli"], repeated: true,
+              "How to run them; may stand several times. All three unless given."),
+            .value("filter", "TEXT", "Only scenarios whose name, file or ids contain this."),
+            .value("jobs", short: "j", "N", kind: .integer(1...256), "How many run at once (the number of cores)."),
+            .value("report", "DIR", kind: .folder, "Write junit.xml, results.json and report.html there."),
+            .value("shard", "I/N", "Run only the I-th of N parts."),
+            .value(
+              "time-limit", "DURATION", kind: .duration(minimum: .seconds(1)), default: "30s",
+              "How long one scenario may take in real time."),
+          ],
+          positionals: [paths],
+          examples: [
+            Command.Example("e2e run --driver inprocess --filter S8", "everything about rule S8, without sockets")
+          ]),
+        Command(
+          "list", "List the scenarios.",
+          options: [.flag("coverage", "List the ids of requirements and rules instead, and the gaps.")],
+          positionals: [paths]),
+        Command("check", "Check scenario files and say what is wrong, with line and column.", positionals: [paths]),
+        Command("schema", "Print the JSON Schema of scenario files, for editors."),
+      ]),
+    version: "1.0.0",
+    exitCodes: [
+      Program.ExitCode(0, "all passed"), Program.ExitCode(1, "some failed"),
+      Program.ExitCode(2, "usage, or a file that is no scenario"),
+    ])
+
+  private static let paths = Positional(
+    "PATH", kind: .file, required: false, repeated: true, "Files, or folders of .yaml files (E2ETests/Scenarios).")
+
+  static func main() async {
+    // A client that goes away while its socket is written to must not end the run.
+    signal(SIGPIPE, SIG_IGN)
+    exit(await run(Array(CommandLine.arguments.dropFirst())))
+  }
+
+  private static func run(_ arguments: [String]) async -> Int32 {
+    do {
+      switch try program.parse(arguments, environment: ProcessInfo.processInfo.environment) {
+      case .print(let text):
+        say(text)
+        return 0
+      case .run(let call): return try await run(call)
+      }
+    } catch let error as UsageError {
+      complain(error.description)
+      return error.exitCode
+    } catch {
+      complain("e2e: \(error)")
+      return 2
+    }
+  }
+
+  private static func run(_ call: Invocation) async throws -> Int32 {
+    switch call.path.first {
+    case "run": return try await RunCommand(call).run()
+    case "list": return try list(call)
+    case "check": return try check(call)
+    default:
+      say(try ScenarioSchema.text())
+      return 0
+    }
+  }
+
+  /// The scenarios that a command line names, or nil after saying what is wrong with them.
+  static func scenarios(_ call: Invocation) throws -> [Scenario]? {
+    let given = call.arguments("PATH")
+    let files = try ScenarioFiles.find(given.isEmpty ? ["E2ETests/Scenarios"] : given)
+    guard !files.isEmpty else {
+      complain("e2e: there is no .yaml file in \(given.joined(separator: ", "))")
+      return nil
+    }
+    var scenarios: [Scenario] = []
+    var isGood = true
+    for file in files {
+      switch ScenarioFiles.read(file) {
+      case .success(let scenario): scenarios.append(scenario)
+      case .failure(let invalid):
+        isGood = false
+        for diagnostic in invalid.diagnostics { complain(diagnostic.description) }
+      }
+    }
+    return isGood ? scenarios : nil
+  }
+
+  private static func check(_ call: Invocation) throws -> Int32 {
+    guard let scenarios = try scenarios(call) else { return 2 }
+    say("\(scenarios.count) \(scenarios.count == 1 ? "file is" : "files are") good")
+    return 0
+  }
+
+  private static func list(_ call: Invocation) throws -> Int32 {
+    guard let scenarios = try scenarios(call) else { return 2 }
+    guard call.flag("coverage") else {
+      for scenario in scenarios {
+        let report = scenario.report.map { "  (\($0))" } ?? ""
+        say("\(scenario.file)\n    \(scenario.name)  [\(scenario.covers.joined(separator: ", "))]\(report)")
+      }
+      say("\(scenarios.count) scenarios")
+      return 0
+    }
+    let gaps = RequirementIDs.all.filter { id in !scenarios.contains { $0.covers.contains(id) } }
+    for id in RequirementIDs.all where !gaps.contains(id) {
+      let names = scenarios.filter { $0.covers.contains(id) }.map(\.name)
+      say("\(id): \(names.joined(separator: "; "))")
+    }
+    say("\(RequirementIDs.all.count - gaps.count) of \(RequirementIDs.all.count) ids are covered")
+    if !gaps.isEmpty { say("no scenario yet: \(gaps.joined(separator: ", "))") }
+    return 0
+  }
+
+  static func say(_ text: String) { write(text, to: 1) }
+
+  static func complain(_ text: String) { write(text, to: 2) }
+
+  private static func write(_ text: String, to descriptor: Int32) {
+    var bytes = Array((text.hasSuffix("\n") ? text : text + "\n").utf8)[...]
+    while !bytes.isEmpty {
+      let count = bytes.withUnsafeBytes { unsafe in
+        #if canImport(Darwin)
+          Darwin.write(descriptor, unsafe.baseAddress, unsafe.count)
+        #else
+          Glibc.write(descriptor, unsafe.baseAddress, unsafe.count)
+        #endif
+      }
+      guard count > 0 else { return }
+      bytes = bytes.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,142 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+internal import AuthModels
+internal import AuthNetworking
+internal import AuthSession
+internal import AuthStorage
+internal import Groundwork
+
+/// One client process, put together from the package's modules as an app would do it.
+final class ClientProcess: Sendable {
+  /// What a process is made of.
+  struct Parts: Sendable {
+    var server: ServerIdentity
+    var profile: Scenario.Profile
+    var transport: any HTTPTransport
+    var store: any SessionStore
+    var time: any TimeSource
+    var tasks: TaskStarter
+    var life: KillSwitch
+  }
+
+  let engine: SessionEngine
+  let life: KillSwitch
+  let parts: Parts
+  private let api: APIClient
+  private let heard = Guarded<[SessionEvent]>([])
+  private let said = Guarded<[String]>([])
+
+  init(_ parts: Parts) {
+    self.parts = parts
+    life = parts.life
+    let said = said
+    let logging = LoggingInterceptor(time: parts.time) { line in said.withLock { $0.append(line) } }
+    let around: [any HTTPInterceptor] = [
+      UserAgentInterceptor(product: "scenario/1.0"), RequestIDInterceptor(),
+    ]
+    let plain = APIClient(
+      baseURL: parts.server.baseURL, transport: parts.transport, interceptors: around + [logging], time: parts.time)
+    let backend: any AuthBackend =
+      parts.profile == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
+    var options = SessionOptions()
+    // The middle of each jittered back-off: the same wait in each run.
+    options.random = { 0.5 }
+    engine = SessionEngine(
+      slot: SessionSlot(server: parts.server.text), backend: backend, store: parts.store, time: parts.time,
+      tasks: parts.tasks, options: options)
+    api = APIClient(
+      baseURL: parts.server.baseURL, transport: parts.transport,
+      interceptors: around + [BearerInterceptor(authorizer: engine), logging], time: parts.time)
+    let events = engine.events(limit: 1000)
+    let heard = heard
+    parts.tasks.start {
+      for await event in events { heard.withLock { $0.append(event) } }
+    }
+  }
+
+  /// What it has heard of its engine, by name.
+  var events: [String] { heard.withLock { $0 }.map(\.name) }
+
+  /// All that it has said.
+  var outputs: [Output] {
+    let events = heard.withLock { $0 }.map { "\($0)" }
+    return [
+      Output("a client's log", said.withLock { $0 }.joined(separator: "\n")),
+      Output("a client's events", events.joined(separator: "\n")), Output("a client's state", "\(engine.snapshot)"),
+    ]
+  }
+
+  /// Does what a client verb says.
+  func perform(_ verb: Verb) async -> Outcome {
+    do {
+      let outcome = try await carryOut(verb)
+      // As `chirp` does after a networked call: sign-outs that the server has not heard of (S20).
+      if outcome.kind == .ok { await engine.flushRevocations() }
+      return outcome
+    } catch {
+      said.withLock { $0.append("\(error)") }
+      return Outcome(error)
+    }
+  }
+
+  private func carryOut(_ verb: Verb) async throws -> Outcome {
+    switch verb {
+    case .login(let identifier, let password):
+      _ = try await engine.signIn(Credentials(identifier: identifier, password: password))
+    case .switchUser(let identifier, let password):
+      _ = try await engine.signOut()
+      _ = try await engine.signIn(Credentials(identifier: identifier, password: password))
+    case .register(let username, let email, let password):
+      _ = try await engine.signUp(Registration(username: username, email: email, password: password))
+    case .call(let method, let path, let body): return try await call(method, path, body)
+    case .token: _ = try await engine.validAccessToken()
+    case .refresh: try await engine.refresh()
+    case .logout: _ = try await engine.signOut()
+    case .restore: _ = await engine.restore()
+    default: return Outcome(.other, message: "no client does this: \(verb)")
+    }
+    return Outcome(.ok)
+  }
+
+  private func call(_ method: String, _ path: String, _ body: JSONValue?) async throws -> Outcome {
+    let root = parts.profile == .envelope ? "/envelope" : ""
+    var headers = HTTPFields()
+    if body != nil { headers["Content-Type"] = "application/json" }
+    let response = try await api.sendRaw(
+      RawCall(
+        HTTPMethod(rawValue: method), root + path, headers: headers, body: try body.map { try JSONEncoder().encode($0) }))
+    let answer: JSONValue?
+    do { answer = try JSONDecoder().decode(JSONValue.self, from: response.body) } catch { answer = nil }
+    let kind: OutcomeKind =
+      switch response.status {
+      case 200...299: .ok
+      case 408, 425, 429, 500...599: .transient
+      default: .refused
+      }
+    return Outcome(
+      kind, status: response.status, error: response.status == 401 ? "unauthorized" : nil,
+      message: answer?["reason"]?.string, body: answer)
+  }
+}
+
+extension SessionEvent {
+  /// The event's name in scenario files.
+  var name: String {
+    switch self {
+    case .signedIn: "signedIn"
+    case .signedOut: "signedOut"
+    case .refreshed: "refreshed"
+    case .refreshFailing: "refreshFailing"
+    case .unclassifiedRefreshAnswers: "unclassifiedRefreshAnswers"
+    case .persistenceFailed: "persistenceFailed"
+    case .persistenceRecovered: "persistenceRecovered"
+    case .adopted: "adopted"
+    case .replaced: "replaced"
+    case .lifetimeShorterThanAsked: "lifetimeShorterThanAsked"
+    case .missed: "missed"
+    }
+  }
+}

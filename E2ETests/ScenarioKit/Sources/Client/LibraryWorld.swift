@@ -1,0 +1,205 @@
+internal import AuthModels
+internal import AuthNetworking
+internal import AuthSession
+internal import AuthStorage
+internal import Groundwork
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A world whose clients are made of this package's modules: under virtual time without sockets, or over real ones.
+final class LibraryWorld: ScenarioWorld {
+  /// What differs between the drivers.
+  struct Surroundings: Sendable {
+    var admin: AdminClient
+    var tasks: TaskStarter
+    var server: ServerIdentity
+    var clock: any MachineClock
+    var transport: any HTTPTransport
+    /// The store as a process of that name sees it.
+    var store: @Sendable (_ process: String, _ clock: any TimeSource) throws(StoreError) -> any SessionStore
+    var elapsed: @Sendable () -> Duration?
+    var advance: @Sendable (Duration) async throws(WorldError) -> Void
+    var settle: @Sendable () async -> Void
+    /// The store's files, in which no secret may stand.
+    var files: @Sendable () -> [Output]
+    var close: @Sendable () async -> Void
+  }
+
+  private struct State {
+    var processes: [String: ClientProcess] = [:]
+    var ended: [ClientProcess] = []
+    var offline: [String: Guarded<Bool>] = [:]
+    var screens: [String: Screens] = [:]
+    var boots = 1
+  }
+
+  private let scenario: Scenario
+  private let surroundings: Surroundings
+  private let tokens = TokenLog()
+  private let storeLog = StoreLog()
+  private let state = Guarded(State())
+
+  init(_ scenario: Scenario, _ surroundings: Surroundings) {
+    self.scenario = scenario
+    self.surroundings = surroundings
+  }
+
+  var admin: AdminClient { surroundings.admin }
+  var tasks: TaskStarter { surroundings.tasks }
+  var elapsed: Duration? { surroundings.elapsed() }
+
+  func perform(_ verb: Verb, as name: String) async -> Outcome {
+    do throws(WorldError) {
+      let process = try await process(name)
+      guard verb.isForm else { return await process.perform(verb) }
+      return await screens(name, process).perform(verb)
+    } catch {
+      return Outcome(.other, message: error.message)
+    }
+  }
+
+  func change(_ verb: Verb, of name: String) async throws(WorldError) {
+    switch verb {
+    case .relaunch, .kill: await end(name)
+    case .reboot:
+      await end(name)
+      let boots = state.withLock { state in
+        state.boots += 1
+        return state.boots
+      }
+      surroundings.clock.restartMachine(bootID: "scenario-boot-\(boots)")
+    case .offline(let isOffline): offlineSwitch(name).withLock { $0 = isOffline }
+    case .clientClock(let jump): surroundings.clock.jumpWallClock(by: jump)
+    default: throw WorldError("nothing happens to a client by \(verb)")
+    }
+  }
+
+  func advance(by duration: Duration) async throws(WorldError) { try await surroundings.advance(duration) }
+
+  func settle() async { await surroundings.settle() }
+
+  func client(_ name: String) async throws(WorldError) -> ClientView {
+    let process = try await process(name)
+    var view = ClientView(state: "", reason: nil, userNames: [], events: process.events)
+    switch process.engine.snapshot.state {
+    case .unknown: view.state = "unknown"
+    case .unavailable: view.state = "unavailable"
+    case .signedOut(let reason):
+      view.state = "signedOut"
+      view.reason =
+        switch reason {
+        case .neverSignedIn: "neverSignedIn"
+        case .byUser: "byUser"
+        case .refreshRefused: "refreshRefused"
+        case .elsewhere: "elsewhere"
+        }
+    case .signedIn(let summary):
+      view.state = "signedIn"
+      if let user = summary.user { view.userNames = [user.email, user.username].compactMap(\.self) }
+    }
+    return view
+  }
+
+  func form(_ name: String) async throws(WorldError) -> FormView {
+    let process = try await process(name)
+    return await screens(name, process).view()
+  }
+
+  func store() async throws(WorldError) -> StoreView {
+    do throws(StoreError) {
+      let store = try surroundings.store("the check", surroundings.clock)
+      let record = try await store.read(SessionSlot(server: surroundings.server.text)).record
+      return StoreView(
+        isPresent: record != nil, isSameSession: record.map { storeLog.isFirst($0.sessionID) } ?? false,
+        rotations: record.map { storeLog.rotations(of: $0.sessionID) },
+        pendingRevocations: try await store.pendingRevocations().count,
+        userNames: [record?.user?.email, record?.user?.username].compactMap(\.self))
+    } catch {
+      throw WorldError("the store cannot be read: \(error)")
+    }
+  }
+
+  func token(_ kind: TokenKind, of process: String) async throws(WorldError) -> String {
+    guard let token = tokens.newest(kind, of: process) else {
+      throw WorldError("the client \(process) was given no \(kind.rawValue) token yet")
+    }
+    return token
+  }
+
+  func secrets() async -> [Secret] { tokens.secrets }
+
+  func outputs() async -> [Output] {
+    let processes = state.withLock { state in state.ended + state.processes.values }
+    return processes.flatMap(\.outputs) + surroundings.files()
+  }
+
+  func close() async {
+    let processes = state.withLock { Array($0.processes.values) }
+    for process in processes { await process.life.kill() }
+    await surroundings.close()
+  }
+
+  /// The process of that name, launched if it does not run: it reads the store first, as an app does.
+  private func process(_ name: String) async throws(WorldError) -> ClientProcess {
+    if let running = state.withLock({ $0.processes[name] }) { return running }
+    let life = KillSwitch()
+    let clock = ProcessClock(machine: surroundings.clock, life: life)
+    let store: any SessionStore
+    do throws(StoreError) {
+      store = try surroundings.store(name, clock)
+    } catch {
+      throw WorldError("the store cannot be opened: \(error)")
+    }
+    let launched = ClientProcess(
+      ClientProcess.Parts(
+        server: surroundings.server, profile: scenario.profile,
+        transport: ProcessTransport(
+          base: surroundings.transport, life: life, isOffline: offlineSwitch(name), tokens: tokens, process: name),
+        store: ProcessStore(base: store, life: life, log: storeLog), time: clock, tasks: surroundings.tasks, life: life))
+    // Two steps at once may launch it: the first one wins, the other never does anything.
+    let process = state.withLock { state in
+      if let running = state.processes[name] { return running }
+      state.processes[name] = launched
+      return launched
+    }
+    if scenario.launchesWithRestore { _ = await process.engine.restore() }
+    return process
+  }
+
+  private func end(_ name: String) async {
+    let ended = state.withLock { state in
+      let process = state.processes.removeValue(forKey: name)
+      state.screens[name] = nil
+      if let process { state.ended.append(process) }
+      return process
+    }
+    await ended?.life.kill()
+  }
+
+  private func offlineSwitch(_ name: String) -> Guarded<Bool> {
+    state.withLock { state in
+      if let known = state.offline[name] { return known }
+      let new = Guarded(false)
+      state.offline[name] = new
+      return new
+    }
+  }
+
+  private func screens(_ name: String, _ process: ClientProcess) async -> Screens {
+    if let open = state.withLock({ $0.screens[name] }) { return open }
+    let new = await Screens(process)
+    return state.withLock { state in
+      if let open = state.screens[name] { return open }
+      state.screens[name] = new
+      return new
+    }
+  }
+}
+
+extension Scenario {
+  /// A scenario with screens starts the app by `open app`, which restores; every other client restores when it is launched.
+  var launchesWithRestore: Bool { !features.contains(.form) }
+}

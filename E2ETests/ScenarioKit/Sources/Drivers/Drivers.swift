@@ -1,0 +1,33 @@
+/// The drivers of a run, by the names of the command line.
+package struct Drivers: Sendable {
+  /// The drivers in the order in which they were named.
+  package var all: [any ScenarioDriver]
+  private var endings: [@Sendable () async -> Void]
+
+  /// Makes drivers; what they share over a run, such as a server, starts now.
+  ///
+  /// - Throws: what a driver misses, such as a program that has not been built.
+  package static func make(_ names: [String]) async throws(WorldError) -> Drivers {
+    var drivers = Drivers(all: [], endings: [])
+    for name in names where !drivers.all.contains(where: { $0.name == name }) {
+      switch name {
+      case "inprocess": drivers.all.append(InProcessDriver())
+      case "http":
+        let driver = try HTTPDriver()
+        drivers.all.append(driver)
+        drivers.endings.append { await driver.stop() }
+      case "cli":
+        let driver = try await CLIDriver()
+        drivers.all.append(driver)
+        drivers.endings.append { await driver.stop() }
+      default: throw WorldError("there is no driver \"\(name)\"")
+      }
+    }
+    return drivers
+  }
+
+  /// Ends what the drivers have started.
+  package func close() async {
+    for ending in endings { await ending() }
+  }
+}

@@ -1,0 +1,48 @@
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
+/// A folder of one scenario's own, readable by nobody else.
+struct TemporaryFolder: Sendable {
+  let path: String
+
+  init() throws(WorldError) {
+    let url = FileManager.default.temporaryDirectory.appending(path: "e2e-\(UUID().uuidString)")
+    path = url.path
+    do {
+      try FileManager.default.createDirectory(
+        atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw WorldError("no temporary folder can be made: \(error)")
+    }
+  }
+
+  /// Every file below it, as outputs that must not hold a secret.
+  func files(below name: String) -> [Output] {
+    let folder = "\(path)/\(name)"
+    let names: [String]
+    do {
+      names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+    } catch {
+      // A client that never wrote has no folder.
+      return []
+    }
+    return names.sorted().compactMap { name in
+      FileManager.default.contents(atPath: "\(folder)/\(name)").map { Output("the store's file \(name)", bytes: Array($0)) }
+    }
+  }
+
+  func text(_ name: String) -> String {
+    FileManager.default.contents(atPath: "\(path)/\(name)").map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }
+
+  func remove() {
+    do {
+      try FileManager.default.removeItem(atPath: path)
+    } catch {
+      // It lies in the system's temporary folder, which the system clears.
+    }
+  }
+}

@@ -1,0 +1,64 @@
+/// A way to run scenarios.
+package protocol ScenarioDriver: Sendable {
+  /// The driver's name on the command line.
+  var name: String { get }
+
+  /// How many scenarios it runs at once at most, whatever `--jobs` says; nil for no limit of its own.
+  var maximumJobs: Int? { get }
+
+  /// Runs `body` in a new world for the scenario.
+  ///
+  /// - Parameter realm: a name of its own for the scenario's realm.
+  func withWorld(
+    for scenario: Scenario, realm: String, _ body: @escaping @Sendable (any ScenarioWorld) async -> ScenarioReport
+  ) async throws(WorldError) -> ScenarioReport
+}
+
+extension ScenarioDriver {
+  package var maximumJobs: Int? { nil }
+}
+
+/// How one scenario went under one driver.
+package struct ScenarioReport: Sendable {
+  /// What came out.
+  package enum Result: String, Sendable {
+    case passed, failed, skipped
+  }
+
+  /// A step as it went.
+  package struct StepRecord: Sendable {
+    package var title: String
+    package var line: Int
+    package var seen: String
+    package var passed: Bool
+    /// The last journal entry when the step had ended.
+    package var journalCount: Int
+  }
+
+  /// Something that was not as expected.
+  package struct Failure: Sendable {
+    /// `file:line`, and the step's text or the name of the final check.
+    package var place: String
+    package var expected: String
+    package var seen: String
+  }
+
+  package var scenario: Scenario
+  package var driver: String
+  package var result: Result
+  /// Why it was skipped.
+  package var skipReason: String?
+  package var steps: [StepRecord] = []
+  package var failures: [Failure] = []
+  package var journal: [JournalEntry] = []
+  /// Real time.
+  package var seconds: Double = 0
+
+  /// Makes a report.
+  package init(scenario: Scenario, driver: String, result: Result, skipReason: String? = nil) {
+    self.scenario = scenario
+    self.driver = driver
+    self.result = result
+    self.skipReason = skipReason
+  }
+}

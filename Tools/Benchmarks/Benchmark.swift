@@ -1,0 +1,22 @@
+/// One benchmark: a name on the command line, and what it measures.
+struct Benchmark: Sendable {
+  /// What a benchmark may need.
+  struct Context: Sendable {
+    /// Where the built programs stand: beside this one.
+    var programs: String
+    /// A folder of this run's own.
+    var scratch: ScratchFolder
+    /// How many rounds are measured.
+    var rounds: Int
+  }
+
+  /// All there are, in the order in which they run.
+  static let all: [Benchmark] = [.hotPath, .storm, .ready, .coldStart, .storeSpeed]
+
+  /// The word on the command line.
+  var name: String
+  /// What it measures, in a line.
+  var summary: String
+  /// Measures. It may block its thread: nothing else runs meanwhile.
+  var run: @Sendable (Context) async throws -> [Figure]
+}
