@@ -1,11 +1,12 @@
+import CommandLineTable
+import Groundwork
+import ScenarioKit
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import CommandLineTable
-import Groundwork
-import ScenarioKit
 
 /// `e2e run`.
 struct RunCommand {
@@ -20,7 +21,8 @@ struct RunCommand {
       throw call.usageError("no scenario is left to run: \(all.count) were read, and --filter or --shard leaves none")
     }
     let names = call.texts("driver")
-    let drivers = try await Drivers.make(names.isEmpty ? ["inprocess", "http", "cli"] : names)
+    let drivers = try await Drivers.make(
+      names.isEmpty ? ["inprocess", "http", "cli"] : names, seed: try call.integer("seed").map { UInt64(clamping: $0) })
     let runner = Runner(
       jobs: try call.integer("jobs") ?? ProcessInfo.processInfo.activeProcessorCount,
       timeLimit: try call.duration("time-limit") ?? .seconds(30), limits: try DriverLimits.checkedIn()
@@ -45,7 +47,8 @@ struct RunCommand {
 
   private func shard(_ scenarios: [Scenario]) throws -> [Scenario] {
     guard let text = call.text("shard") else { return scenarios }
-    guard let match = text.wholeMatch(of: /([0-9]{1,6})\/([0-9]{1,6})/), let part = Int(match.1), let count = Int(match.2),
+    guard let match = text.wholeMatch(of: /([0-9]{1,6})\/([0-9]{1,6})/), let part = Int(match.1),
+      let count = Int(match.2),
       (1...max(count, 1)).contains(part), count > 0
     else { throw call.usageError("--shard is written I/N, say 2/5, and I counts from 1", code: .badValue) }
     return scenarios.enumerated().filter { $0.offset % count == part - 1 }.map(\.element)

@@ -36,7 +36,10 @@ struct RunnerTests {
         "  - login: anna\n  - call: GET /me", "  requests: {login: 1, me: 1}\n  order: [me, login]",
         "order me, login / order login, me"
       ),
-      ("  - login: anna\n  - call: GET /nothing", "  requests: {login: 1, unknown: 1}", "outcome ok / outcome refused, status 404"),
+      (
+        "  - login: anna\n  - call: GET /nothing", "  requests: {login: 1, unknown: 1}",
+        "outcome ok / outcome refused, status 404"
+      ),
       ("  - login: {user: anna, password: wrong-password}", "  requests: {login: 1}", "outcome ok / outcome refused"),
       (
         "  - {login: anna, expect: {outcome: transient}}", "  requests: {login: 1}", "outcome transient / outcome ok"
@@ -45,20 +48,44 @@ struct RunnerTests {
         "  - login: anna\n  - {call: GET /me, expect: {body: {username: bob}}}", "  requests: {login: 1, me: 1}",
         "body to have {username: \"bob\"} / body {"
       ),
-      ("  - login: anna", "  requests: {login: 1}\n  client: {state: signedOut}", "client: state signedOut / client: state signedIn"),
-      ("  - login: anna", "  requests: {login: 1}\n  client: {events: [refreshed]}", "client: events refreshed / client: events signedIn"),
-      ("  - login: anna", "  requests: {login: 1}\n  store: {session: absent}", "store: session absent / store: session present"),
+      (
+        "  - login: anna", "  requests: {login: 1}\n  client: {state: signedOut}",
+        "client: state signedOut / client: state signedIn"
+      ),
+      (
+        "  - login: anna", "  requests: {login: 1}\n  client: {events: [refreshed]}",
+        "client: events refreshed / client: events signedIn"
+      ),
+      (
+        "  - login: anna", "  requests: {login: 1}\n  store: {session: absent}",
+        "store: session absent / store: session present"
+      ),
       ("  - login: anna", "  requests: {login: 1}\n  store: {rotations: 1}", "store: rotations 1 / store: rotations 0"),
-      ("  - login: anna", "  requests: {login: 1}\n  store: {same-session: false}", "store: same session false / store: same session true"),
-      ("  - login: anna", "  requests: {login: 1}\n  server: {live: 0}", "server: live sessions 0 / server: live sessions 1"),
-      ("  - login: anna", "  requests: {login: 1}\n  server: {ended: 1}", "server: ended sessions 1 / server: ended sessions 0"),
+      (
+        "  - login: anna", "  requests: {login: 1}\n  store: {same-session: false}",
+        "store: same session false / store: same session true"
+      ),
+      (
+        "  - login: anna", "  requests: {login: 1}\n  server: {live: 0}",
+        "server: live sessions 0 / server: live sessions 1"
+      ),
+      (
+        "  - login: anna", "  requests: {login: 1}\n  server: {ended: 1}",
+        "server: ended sessions 1 / server: ended sessions 0"
+      ),
       (
         "  - script: [{operation: me, actions: [{status: 500}]}]\n  - login: anna", "  requests: {login: 1}",
         "script actions all used / script actions me: 1 left"
       ),
       ("  - {advance: 10s, expect: {took: 1m}}", "  requests: {}", "took 1m / took 10s"),
-      ("  - {login: anna, parallel: 2, expect: {outcomes: {ok: 1}}}", "  requests: {login: 2}", "outcomes ok 1 / outcomes ok 2"),
-      ("  - {login: anna, expect: {requests: {login: 2}}}", "  requests: {login: 1}", "requests so far: login 2 / requests so far: login 1"),
+      (
+        "  - {login: anna, parallel: 2, expect: {outcomes: {ok: 1}}}", "  requests: {login: 2}",
+        "outcomes ok 1 / outcomes ok 2"
+      ),
+      (
+        "  - {login: anna, expect: {requests: {login: 2}}}", "  requests: {login: 1}",
+        "requests so far: login 2 / requests so far: login 1"
+      ),
     ])
   func fails(steps: String, expect: String, message: String) async throws {
     let failures = try await failures(steps, expect: expect)

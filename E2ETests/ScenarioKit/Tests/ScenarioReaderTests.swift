@@ -62,17 +62,25 @@ struct ScenarioReaderTests {
       ("steps: [{lgoin: anna}]\n", ["f.yaml:4:10: a step has no \"lgoin\"; did you mean \"login\"?"]),
       ("steps: [relunch]\n", ["f.yaml:4:9: expected one of"]),
       ("steps: [{login: ana}]\n", ["f.yaml:4:17: there is no user \"ana\"; did you mean \"anna\"?"]),
-      ("steps: [{login: anna, refresh: }]\n", ["f.yaml:4:23: a step does one thing: \"login\" or \"refresh\", not both"]),
+      (
+        "steps: [{login: anna, refresh: }]\n",
+        ["f.yaml:4:23: a step does one thing: \"login\" or \"refresh\", not both"]
+      ),
       ("steps: [{advance: 5 min}]\n", ["f.yaml:4:19: expected a duration"]),
       ("steps: [{client-clock: 5m}]\n", ["f.yaml:4:24: expected a duration with a sign"]),
-      ("steps: [{login: anna, parallel: \"5\"}]\n", ["f.yaml:4:33: expected a whole number from 1 to 10000, found the text \"5\" in quotes"]),
+      (
+        "steps: [{login: anna, parallel: \"5\"}]\n",
+        ["f.yaml:4:33: expected a whole number from 1 to 10000, found the text \"5\" in quotes"]
+      ),
       ("steps: [{call: GET me}]\n", ["f.yaml:4:16: a call is written METHOD /path"]),
       ("steps: [{await: calls}]\n", ["f.yaml:4:17: there is no step in the background called \"calls\""]),
       ("steps: [{release: gate}]\n", ["f.yaml:4:19: there is no hold \"gate\""]),
       ("steps: [{login: anna, start: x}]\n", ["f.yaml:4:30: the step \"x\" in the background is never awaited"]),
       ("steps: [{login: anna, expect: okay}]\n", ["f.yaml:4:31: expected"]),
       ("steps: [{login: anna, expect: {outcome: refusd}}]\n", ["f.yaml:4:41: expected one of"]),
-      ("steps: [{wait: {refrehs: 1}}]\n", ["f.yaml:4:17: there is no operation \"refrehs\"; did you mean \"refresh\"?"]),
+      (
+        "steps: [{wait: {refrehs: 1}}]\n", ["f.yaml:4:17: there is no operation \"refrehs\"; did you mean \"refresh\"?"]
+      ),
       ("steps: [{type: {emial: x}}]\n", ["f.yaml:4:17: there is no field \"emial\"; did you mean \"email\"?"]),
       ("steps: []\n", ["f.yaml:4:8: a scenario needs a step at least"]),
       ("steps: {login: anna}\n", ["f.yaml:4:8: expected a list of"]),

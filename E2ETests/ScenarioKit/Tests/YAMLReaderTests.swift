@@ -26,7 +26,8 @@ struct YAMLReaderTests {
     arguments: [
       ("a: &x 1\n", "f.yaml:1:4: anchors"), ("a: *x\n", "f.yaml:1:4: aliases"),
       ("a:\n  <<: {b: 1}\n", "f.yaml:2:3: merge keys"), ("a: !!str 1\n", "f.yaml:1:4: tags"),
-      ("a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document"), ("a: 1\nb: 2\na: 3\n", "f.yaml:3:1: \"a\" stands here a second time; the first is in line 1"),
+      ("a: 1\n---\nb: 2\n", "f.yaml:2:1: a second document"),
+      ("a: 1\nb: 2\na: 3\n", "f.yaml:3:1: \"a\" stands here a second time; the first is in line 1"),
       ("%YAML 1.1\n---\na: 1\n", "f.yaml:1:1: directives"), ("a:\n\t- b\n", "f.yaml:2:1: a tab"),
       ("a:\n  b: 1\n\tc: 2\n", "f.yaml:3:1: a tab"), ("[a]: 1\n", "f.yaml:1:1: a key has to be"),
       ("", "f.yaml:1:1: the file is empty"), ("# nothing\n", "f.yaml:2:1: the file is empty"),

@@ -215,7 +215,7 @@ final class Connection {
 
   /// Ends the connection with RST, once the peer's kernel has what was written before.
   func reset(attempt: Int = 0) {
-    if Self.unsentBytes(of: descriptor) > 0, attempt < 200 {
+    if Self.unsentBytes(of: descriptor) > 0, attempt < 1000 {
       phase = .resetting
       deadline = nil
       return front.loop.schedule(after: .milliseconds(5)) { [front, id] in

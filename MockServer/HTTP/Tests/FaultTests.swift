@@ -36,7 +36,7 @@ struct FaultTests {
 
   @Test("close stays FIN when the peer has more under way")
   func closeWhilePeerWrites() async throws {
-    let more = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 100)
+    let more = String(repeating: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", count: 20_000)
     let (text, ending) = try await ask("hello", .close(afterBodyBytes: nil), request: more)
     #expect(text.isEmpty && ending == .fin)
   }
@@ -60,6 +60,23 @@ struct FaultTests {
     #expect(text.contains("Content-Length: 300000\r\n"))
     #expect(text.hasSuffix("\r\n\r\n" + String(repeating: "x", count: count)))
     #expect(ending == .reset)
+  }
+
+  @Test("a reset waits until the peer has what was written before it")
+  func resetAfterSlowBytes() async throws {
+    let handler = ClosureHandler { _, deliver in
+      deliver(.text(String(repeating: "x", count: 900_000), fault: .reset(afterBodyBytes: 800_000)))
+    }
+    try await withFront(handler) { port in
+      try await onThread {
+        // So little room that most of it waits in the server's kernel when the reset is due.
+        let client = try RawClient(port: port, receiveBuffer: 4096)
+        defer { client.end() }
+        client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        let (bytes, ending) = client.readAll()
+        #expect(bytes.count > 800_000 && ending == .reset)
+      }
+    }
   }
 
   @Test("truncate promises the whole body and ends short of it")
@@ -122,7 +139,6 @@ struct FaultTests {
         try await onThread {
           let refused = try RawClient(port: port)
           defer { refused.end() }
-          refused.write("GET /refused HTTP/1.1\r\nHost: a\r\n\r\n")
           let (bytes, ending) = refused.readAll()
           #expect(bytes.isEmpty && ending == .reset)
           let served = try RawClient(port: port)

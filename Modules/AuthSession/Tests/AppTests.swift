@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthStorage
@@ -13,9 +8,17 @@ import VirtualTime
 
 @testable import AuthSession
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 @Suite("What apps hold in hand")
 struct AppTests {
-  @Test("D1.3: the session manager starts from the store, follows didLogin and logout, and what other parts of the program do")
+  @Test(
+    "D1.3: the session manager starts from the store, follows didLogin and logout, and what other parts of the program do"
+  )
   @MainActor
   func sessionManager() async throws {
     let clock = ManualClock()
@@ -36,7 +39,8 @@ struct AppTests {
     #expect(await store.load() == nil)
   }
 
-  @Test("D3.3: a token provider gives a valid token, refreshes first if need be, and says notLoggedIn with nothing stored")
+  @Test(
+    "D3.3: a token provider gives a valid token, refreshes first if need be, and says notLoggedIn with nothing stored")
   func tokenProvider() async throws {
     try await withVirtualTime { clock, tasks in
       let store = InMemoryTokenStore()
@@ -82,7 +86,8 @@ struct AppTests {
     }
   }
 
-  @Test("D4.1: the auth service signs in, tells the user, and signs out; a missing user is nil, an unreadable store is not")
+  @Test(
+    "D4.1: the auth service signs in, tells the user, and signs out; a missing user is nil, an unreadable store is not")
   func authService() async throws {
     try await World.run { world in
       let store = FaultySessionStore(world.memory)
@@ -138,20 +143,26 @@ struct AppTests {
     }
   }
 
-  @Test("a server has one canonical spelling", arguments: [
-    ("http://LOCALHOST:8080/api/", "http://localhost:8080/api"), ("https://example.com:443", "https://example.com"),
-    ("HTTP://example.com:80/", "http://example.com"), ("example.com", "https://example.com"),
-    ("127.0.0.1:8080", "http://127.0.0.1:8080"), ("localhost:8080/r/x", "http://localhost:8080/r/x"),
-    ("https://example.com./a/b//", "https://example.com/a/b"), (" http://[::1]:8080 ", "http://[::1]:8080"),
-  ])
+  @Test(
+    "a server has one canonical spelling",
+    arguments: [
+      ("http://LOCALHOST:8080/api/", "http://localhost:8080/api"), ("https://example.com:443", "https://example.com"),
+      ("HTTP://example.com:80/", "http://example.com"), ("example.com", "https://example.com"),
+      ("127.0.0.1:8080", "http://127.0.0.1:8080"), ("localhost:8080/r/x", "http://localhost:8080/r/x"),
+      ("https://example.com./a/b//", "https://example.com/a/b"), (" http://[::1]:8080 ", "http://[::1]:8080"),
+    ])
   func canonicalServer(text: String, expected: String) throws {
     #expect(try ServerIdentity(text).text == expected)
   }
 
-  @Test("what names no server is refused in words that hold no password", arguments: [
-    "", "ftp://example.com", "http://", "http://user:hunter2@example.com", "http://example.com/?q=1", "http://example.com/#f",
-    "http://example.com:0", "http://example.com:99999", "http://example.com/a/../b", "file:///etc/passwd", "http://exa mple.com",
-  ])
+  @Test(
+    "what names no server is refused in words that hold no password",
+    arguments: [
+      "", "ftp://example.com", "http://", "http://user:hunter2@example.com", "http://example.com/?q=1",
+      "http://example.com/#f",
+      "http://example.com:0", "http://example.com:99999", "http://example.com/a/../b", "file:///etc/passwd",
+      "http://exa mple.com",
+    ])
   func refusedServer(text: String) {
     let error = #expect(throws: ServerIdentityError.self) { try ServerIdentity(text) }
     #expect(error?.message.contains("hunter2") == false)

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthStorage
@@ -12,6 +7,12 @@ import Testing
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Getting a token")
 struct GettingTokenTests {
@@ -29,9 +30,11 @@ struct GettingTokenTests {
     }
   }
 
-  @Test("S1, D3.3: a token is refreshed at 30 s before its end, and not a moment earlier", arguments: [
-    (869, "at-1"), (870, "at-2"), (899, "at-2"), (901, "at-2"),
-  ])
+  @Test(
+    "S1, D3.3: a token is refreshed at 30 s before its end, and not a moment earlier",
+    arguments: [
+      (869, "at-1"), (870, "at-2"), (899, "at-2"), (901, "at-2"),
+    ])
   func leeway(age: Int, expected: String) async throws {
     try await World.run { world in
       let engine = try await world.signedIn()
@@ -40,9 +43,12 @@ struct GettingTokenTests {
     }
   }
 
-  @Test("S2: a life of 60 s or less has a fifth of itself as leeway, so no refresh comes per request", arguments: [
-    (60.0, 47, "at-1"), (60.0, 48, "at-2"), (10.0, 7, "at-1"), (10.0, 8, "at-2"), (61.0, 30, "at-1"), (61.0, 31, "at-2"),
-  ])
+  @Test(
+    "S2: a life of 60 s or less has a fifth of itself as leeway, so no refresh comes per request",
+    arguments: [
+      (60.0, 47, "at-1"), (60.0, 48, "at-2"), (10.0, 7, "at-1"), (10.0, 8, "at-2"), (61.0, 30, "at-1"),
+      (61.0, 31, "at-2"),
+    ])
   func shortLives(lifetime: Double, age: Int, expected: String) async throws {
     try await World.run(lifetime: lifetime) { world in
       let engine = try await world.signedIn()
@@ -65,9 +71,11 @@ struct GettingTokenTests {
     }
   }
 
-  @Test("S3: an unknown or senseless lifetime is used until a 401 and never traps", arguments: [
-    nil, 0, -1, -1e300, .nan, .infinity, 1e18,
-  ] as [Double?])
+  @Test(
+    "S3: an unknown or senseless lifetime is used until a 401 and never traps",
+    arguments: [
+      nil, 0, -1, -1e300, .nan, .infinity, 1e18,
+    ] as [Double?])
   func lifetimes(lifetime: Double?) async throws {
     try await World.run(lifetime: lifetime) { world in
       let engine = try await world.signedIn()
@@ -106,7 +114,9 @@ struct GettingTokenTests {
     }
   }
 
-  @Test("S4: after a restart of the program on the same boot the age is exact, whatever the wall clock says", arguments: [365, -365])
+  @Test(
+    "S4: after a restart of the program on the same boot the age is exact, whatever the wall clock says",
+    arguments: [365, -365])
   func sameBoot(days: Int) async throws {
     try await World.run { world in
       _ = try await world.signedIn()
@@ -119,9 +129,11 @@ struct GettingTokenTests {
     }
   }
 
-  @Test("S4: after a restart of the machine the wall clock counts, and a token issued in the future is expired", arguments: [
-    (0, "at-1"), (800, "at-1"), (880, "at-2"), (-5, "at-2"),
-  ])
+  @Test(
+    "S4: after a restart of the machine the wall clock counts, and a token issued in the future is expired",
+    arguments: [
+      (0, "at-1"), (800, "at-1"), (880, "at-2"), (-5, "at-2"),
+    ])
   func otherBoot(wallShift: Int, expected: String) async throws {
     try await World.run { world in
       _ = try await world.signedIn()
@@ -145,7 +157,8 @@ struct GettingTokenTests {
     }
   }
 
-  @Test("S5: a proactive refresh that fails for a passing reason lets the request go out with the token that still works")
+  @Test(
+    "S5: a proactive refresh that fails for a passing reason lets the request go out with the token that still works")
   func servesOldToken() async throws {
     try await World.run { world in
       let engine = try await world.signedIn()

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthStorage
@@ -12,6 +7,12 @@ import Testing
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Identity")
 struct IdentityTests {
@@ -76,9 +77,11 @@ struct IdentityTests {
     }
   }
 
-  @Test("S19: tokens that the server issued for a session that is gone are revoked, those of a replaced one too", arguments: [
-    true, false,
-  ])
+  @Test(
+    "S19: tokens that the server issued for a session that is gone are revoked, those of a replaced one too",
+    arguments: [
+      true, false,
+    ])
   func orphans(replaced: Bool) async throws {
     try await World.run { world in
       let engine = try await world.signedIn()
@@ -98,6 +101,35 @@ struct IdentityTests {
       try await world.pass(.seconds(2))
       #expect(world.backend.revoked.contains("rt-late"))
       #expect(await world.stored.record?.accessToken == (replaced ? "at-2" : nil))
+    }
+  }
+
+  @Test(
+    "S19: tokens that come after another process's sign-out or sign-in are saved nowhere and revoked",
+    arguments: [
+      true, false,
+    ])
+  func orphansAcrossProcesses(replaced: Bool) async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      let late = TokenGrant(response: TokenResponse(accessToken: "at-late", refreshToken: "rt-late", expiresIn: 900))
+      world.backend.script(.hold(gate), .answer(.granted(late)))
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      let other = world.process("B")
+      if replaced {
+        try await other.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      } else {
+        try await other.signOut()
+      }
+      gate.resolve(())
+      #expect(await caller.value == (replaced ? "sessionReplaced" : "sessionEnded"))
+      try await world.pass(.seconds(2))
+      #expect(world.backend.revoked.contains("rt-late"))
+      #expect(await world.stored.record?.accessToken == (replaced ? "at-2" : nil))
+      #expect(engine.isSignedIn == replaced)
     }
   }
 
@@ -162,13 +194,17 @@ struct IdentityTests {
     }
   }
 
-  @Test("S20: where the store cannot be written the user is signed out here, the server is told, and the error is thrown")
+  @Test(
+    "S20: where the store cannot be written the user is signed out here, the server is told, and the error is thrown")
   func signOutWithoutDisk() async throws {
     try await World.run { world in
       let store = FaultySessionStore(world.memory)
       let engine = try await world.signedIn(store: store)
       store.failAll(.update, with: StoreError(.readOnly, "The disk is read-only."))
-      #expect(await World.outcome { try await engine.signOut(); return "ok" } == "storage")
+      #expect(
+        await World.outcome {
+          try await engine.signOut(); return "ok"
+        } == "storage")
       #expect(engine.signedOutReason == .byUser)
       #expect(world.backend.revoked == ["rt-1"])
       await engine.checkForChanges()
@@ -179,7 +215,9 @@ struct IdentityTests {
     }
   }
 
-  @Test("S20: after a sign-out that could not reach the store, a flight sends and stores nothing more", arguments: [true, false])
+  @Test(
+    "S20: after a sign-out that could not reach the store, a flight sends and stores nothing more",
+    arguments: [true, false])
   func flightAfterFailedSignOut(isSent: Bool) async throws {
     try await World.run { world in
       let store = FaultySessionStore(world.memory)
@@ -192,7 +230,10 @@ struct IdentityTests {
       let caller = world.tasks.start { await engine.token() }
       try await world.settle()
       store.failAll(.update, with: StoreError(.readOnly, "The disk is read-only."))
-      #expect(await World.outcome { try await engine.signOut(); return "ok" } == "storage")
+      #expect(
+        await World.outcome {
+          try await engine.signOut(); return "ok"
+        } == "storage")
       #expect(await caller.value == "sessionEnded")
       store.failAll(.update, with: nil)
       store.release(.lock)
@@ -211,13 +252,18 @@ struct IdentityTests {
     try await World.run { world in
       let engine = try await world.signedIn()
       try await world.process("B").signIn(Credentials(identifier: "ben@example.com", password: "password123"))
-      #expect(await World.outcome { try await engine.signOut(); return "ok" } == "sessionReplaced")
+      #expect(
+        await World.outcome {
+          try await engine.signOut(); return "ok"
+        } == "sessionReplaced")
       #expect(await world.stored.record?.user?.id == "ben@example.com")
       #expect(await engine.token() == "at-2")
     }
   }
 
-  @Test("S21: no store error means signed out, each stays distinct, and the store is asked again", arguments: StoreError.Code.allCases)
+  @Test(
+    "S21: no store error means signed out, each stays distinct, and the store is asked again",
+    arguments: StoreError.Code.allCases)
   func storeErrors(code: StoreError.Code) async throws {
     try await World.run { world in
       _ = try await world.signedIn()
@@ -248,7 +294,9 @@ struct IdentityTests {
     }
   }
 
-  @Test("S19: a sign-in that answers after a sign-out, or after its caller has gone, signs nobody in", arguments: [true, false])
+  @Test(
+    "S19: a sign-in that answers after a sign-out, or after its caller has gone, signs nobody in",
+    arguments: [true, false])
   func lateSignIn(cancelled: Bool) async throws {
     try await World.run { world in
       let engine = try await world.signedIn()

@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthStorage
 import AuthTestSupport
@@ -11,6 +6,12 @@ import Testing
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Telling")
 struct ObserverTests {

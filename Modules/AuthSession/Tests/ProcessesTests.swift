@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthStorage
 import AuthTestSupport
@@ -11,6 +6,12 @@ import Testing
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Across processes and crashes")
 struct ProcessesTests {
@@ -34,7 +35,8 @@ struct ProcessesTests {
     }
   }
 
-  @Test("S11: where another session stands, the caller hears that its own was replaced, and the engine follows the new one")
+  @Test(
+    "S11: where another session stands, the caller hears that its own was replaced, and the engine follows the new one")
   func refusedButReplaced() async throws {
     try await World.run { world in
       let engine = try await world.signedIn()
@@ -45,8 +47,10 @@ struct ProcessesTests {
       try await world.settle()
       let other = world.process("B")
       try await other.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      var events = engine.events().makeAsyncIterator()
       gate.resolve(())
       #expect(await caller.value == "sessionReplaced")
+      guard case .replaced = await events.next() else { Issue.record("not told that it was replaced"); return }
       #expect(await engine.token() == "at-2")
       #expect(await world.stored.record?.user?.id == "ben@example.com")
     }
@@ -98,9 +102,11 @@ struct ProcessesTests {
     }
   }
 
-  @Test("S16: an intent that a dead process left is retried at the next start, even while the access token is good", arguments: [
-    true, false,
-  ])
+  @Test(
+    "S16: an intent that a dead process left is retried at the next start, even while the access token is good",
+    arguments: [
+      true, false,
+    ])
   func recovery(serverForgives: Bool) async throws {
     try await World.run { world in
       _ = try await world.signedIn()
@@ -123,7 +129,11 @@ struct ProcessesTests {
       let owner = try await world.signedIn()
       let gate = SharedResult<Void>()
       world.backend.script(.hold(gate))
-      let flight = world.tasks.start { await World.outcome { try await owner.refresh(); return "ok" } }
+      let flight = world.tasks.start {
+        await World.outcome {
+          try await owner.refresh(); return "ok"
+        }
+      }
       try await world.settle()
       let next = world.process("B")
       let before = world.clock.elapsed

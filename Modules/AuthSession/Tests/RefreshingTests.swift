@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthStorage
@@ -12,6 +7,12 @@ import Testing
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("Refreshing")
 struct RefreshingTests {
@@ -44,6 +45,28 @@ struct RefreshingTests {
       try await world.settle()
       #expect(await engine.token() == "at-2")
       #expect(await world.stored.record?.user?.id == "ben@example.com")
+    }
+  }
+
+  @Test("S6: after another process's sign-in, the new session's refresh does not wait for the old one's answer")
+  func flightsAreKeyedAcrossProcesses() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      let old = world.tasks.start { await engine.token() }
+      try await world.settle()
+      let other = world.process("B")
+      try await other.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      _ = await world.memory.update(World.slot) { $0.state.record?.sinceBootAtIssue -= 1000 }
+      await engine.checkForChanges()
+      let new = world.tasks.start { await engine.token() }
+      try await world.settle()
+      gate.resolve(())
+      #expect(await old.value == "sessionReplaced")
+      #expect(await new.value == "at-4")
+      #expect(world.backend.sent == ["rt-1", "rt-2"])
     }
   }
 
@@ -112,7 +135,9 @@ struct RefreshingTests {
     }
   }
 
-  @Test("S10, D3.6: a refusal ends the session with its code and request id, once for every waiter, and is never sent again")
+  @Test(
+    "S10, D3.6: a refusal ends the session with its code and request id, once for every waiter, and is never sent again"
+  )
   func refusal() async throws {
     try await World.run { world in
       let engine = try await world.signedIn()
@@ -210,10 +235,11 @@ struct RefreshingTests {
       world.backend.script(.answer(.passing(PassingFailure(error: busy, isAmbiguous: false))))
       try await world.pass(.seconds(1000))
       #expect(await engine.token() == "refreshFailed")
+      try await world.pass(.seconds(80))
       let next = world.process("B")
       #expect(await next.token() == "refreshFailed")
       #expect(world.backend.sent.count == 1)
-      try await world.pass(.seconds(91))
+      try await world.pass(.seconds(11))
       #expect(await next.token() == "at-2")
       #expect(await engine.token() == "at-2")
       let greedy = APIError(.rateLimited, status: 429, retryAfter: .seconds(1e12))
@@ -302,9 +328,11 @@ struct RefreshingTests {
     }
   }
 
-  @Test("S13: a pair that cannot be saved is used from memory, saved later, and no other process spends the old token", arguments: [
-    StoreError.Code.full, .readOnly, .locked,
-  ])
+  @Test(
+    "S13: a pair that cannot be saved is used from memory, saved later, and no other process spends the old token",
+    arguments: [
+      StoreError.Code.full, .readOnly, .locked,
+    ])
   func unsaved(code: StoreError.Code) async throws {
     try await World.run { world in
       let store = FaultySessionStore(world.memory.connection(as: "A"))

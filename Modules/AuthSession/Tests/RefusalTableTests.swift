@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthTestSupport
@@ -10,6 +5,12 @@ import Groundwork
 import Testing
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 @Suite("S10: what ends a session, and what passes")
 struct RefusalTableTests {
@@ -42,7 +43,9 @@ struct RefusalTableTests {
 
   static let chirp = [
     Row(status: 200, body: #"{"accessToken":"a","refreshToken":"r","expiresIn":900}"#, verdict: .granted),
-    Row(status: 401, body: #"{"error":true,"reason":"no","code":"invalid_grant","detail":"revoked"}"#, verdict: .refused("invalid_grant")),
+    Row(
+      status: 401, body: #"{"error":true,"reason":"no","code":"invalid_grant","detail":"revoked"}"#,
+      verdict: .refused("invalid_grant")),
     Row(status: 400, body: #"{"error":"invalid_grant"}"#, verdict: .refused("invalid_grant")),
     Row(status: 401, body: #"{"error":true,"reason":"Unauthorized"}"#, verdict: .refused(nil)),
     Row(status: 400, body: #"{"error":true,"reason":"Bad Request"}"#, verdict: odd),
@@ -84,7 +87,9 @@ struct RefusalTableTests {
     #expect(Verdict(answer) == row.verdict)
   }
 
-  @Test("no answer passes, and is ambiguous where the request may have arrived", arguments: TransportError.Code.allCases, [true, false])
+  @Test(
+    "no answer passes, and is ambiguous where the request may have arrived", arguments: TransportError.Code.allCases,
+    [true, false])
   func noAnswer(code: TransportError.Code, sent: Bool) {
     let error = APIError(TransportError(code, mayHaveBeenSent: sent, message: ""))
     #expect(Verdict(RefusalTable.chirp.judge(error)) == .passing(ambiguous: sent, unclassified: false))

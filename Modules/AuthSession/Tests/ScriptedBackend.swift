@@ -88,7 +88,9 @@ final class ScriptedBackend: AuthBackend {
 
   private func rotate(_ refreshToken: String) -> RefreshAnswer {
     state.withLock { state in
-      guard state.live.contains(refreshToken) else { return .refused(RefreshRefusal(code: "invalid_grant", requestID: "r-1")) }
+      guard state.live.contains(refreshToken) else {
+        return .refused(RefreshRefusal(code: "invalid_grant", requestID: "r-1"))
+      }
       if state.rotates { state.live.remove(refreshToken) }
       return .granted(issue(&state))
     }

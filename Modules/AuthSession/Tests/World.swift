@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthStorage
@@ -11,6 +6,12 @@ import Groundwork
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// A machine with one store, one server and any number of processes, in virtual time.
 struct World: Sendable {

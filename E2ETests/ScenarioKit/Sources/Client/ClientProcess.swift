@@ -1,13 +1,14 @@
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
 internal import AuthModels
 internal import AuthNetworking
 internal import AuthSession
 internal import AuthStorage
 internal import Groundwork
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 
 /// One client process, put together from the package's modules as an app would do it.
 final class ClientProcess: Sendable {
@@ -107,7 +108,8 @@ final class ClientProcess: Sendable {
     if body != nil { headers["Content-Type"] = "application/json" }
     let response = try await api.sendRaw(
       RawCall(
-        HTTPMethod(rawValue: method), root + path, headers: headers, body: try body.map { try JSONEncoder().encode($0) }))
+        HTTPMethod(rawValue: method), root + path, headers: headers, body: try body.map { try JSONEncoder().encode($0) }
+      ))
     let answer: JSONValue?
     do { answer = try JSONDecoder().decode(JSONValue.self, from: response.body) } catch { answer = nil }
     let kind: OutcomeKind =

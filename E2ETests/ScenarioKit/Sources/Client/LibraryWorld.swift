@@ -3,6 +3,7 @@ internal import AuthNetworking
 internal import AuthSession
 internal import AuthStorage
 internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
@@ -83,6 +84,7 @@ final class LibraryWorld: ScenarioWorld {
 
   func client(_ name: String) async throws(WorldError) -> ClientView {
     let process = try await process(name)
+    await settle()
     var view = ClientView(state: "", reason: nil, userNames: [], events: process.events)
     switch process.engine.snapshot.state {
     case .unknown: view.state = "unknown"
@@ -105,6 +107,8 @@ final class LibraryWorld: ScenarioWorld {
 
   func form(_ name: String) async throws(WorldError) -> FormView {
     let process = try await process(name)
+    // What is ready to be shown is shown: the session's state comes to the screens by a task of its own.
+    await settle()
     return await screens(name, process).view()
   }
 
@@ -158,7 +162,8 @@ final class LibraryWorld: ScenarioWorld {
         server: surroundings.server, profile: scenario.profile,
         transport: ProcessTransport(
           base: surroundings.transport, life: life, isOffline: offlineSwitch(name), tokens: tokens, process: name),
-        store: ProcessStore(base: store, life: life, log: storeLog), time: clock, tasks: surroundings.tasks, life: life))
+        store: ProcessStore(base: store, life: life, log: storeLog), time: clock, tasks: surroundings.tasks, life: life)
+    )
     // Two steps at once may launch it: the first one wins, the other never does anything.
     let process = state.withLock { state in
       if let running = state.processes[name] { return running }

@@ -1,11 +1,11 @@
 package import Groundwork
+internal import VirtualTime
 
 #if canImport(FoundationEssentials)
   package import FoundationEssentials
 #else
   package import Foundation
 #endif
-internal import VirtualTime
 
 /// The clock of the machine that a scenario's client processes run on.
 package protocol MachineClock: TimeSource {

@@ -36,7 +36,8 @@ extension Outcome {
       case .unauthorized, .invalidCredentials, .forbidden, .notFound, .conflict, .validation, .clientError: .refused
       }
     self.init(
-      kind, status: error.status, error: error.transport?.code.rawValue ?? error.kind.rawValue, message: error.userMessage, fields: error.fields,
+      kind, status: error.status, error: error.transport?.code.rawValue ?? error.kind.rawValue,
+      message: error.userMessage, fields: error.fields,
       retryAfter: error.retryAfter)
   }
 }

@@ -1,10 +1,11 @@
+internal import AuthStorage
+internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import AuthStorage
-internal import Groundwork
 
 /// Every token that came to the clients: what must never be said, and what a step may revoke.
 final class TokenLog: Sendable {

@@ -1,12 +1,13 @@
+internal import AuthNetworking
+internal import AuthNetworkingURLSession
+internal import Groundwork
+internal import MockServerCore
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import AuthNetworking
-internal import AuthNetworkingURLSession
-internal import Groundwork
-internal import MockServerCore
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)

@@ -1,13 +1,14 @@
-#if canImport(FoundationEssentials)
-  internal import FoundationEssentials
-#else
-  internal import Foundation
-#endif
 internal import AuthModels
 internal import AuthNetworking
 internal import AuthNetworkingURLSession
 internal import Groundwork
 internal import MockServerCore
+
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)
@@ -137,7 +138,8 @@ final class CLIWorld: ScenarioWorld {
 
   private var dialect: [String] { scenario.profile == .envelope ? ["--dialect", "envelope"] : [] }
 
-  private func signIn(_ identifier: String, _ password: String, as process: String) async throws(WorldError) -> Outcome {
+  private func signIn(_ identifier: String, _ password: String, as process: String) async throws(WorldError) -> Outcome
+  {
     let flag = scenario.profile == .envelope ? "--username" : "--email"
     let outcome = Outcome(
       call: try await run(
@@ -265,7 +267,8 @@ extension Outcome {
     let parts = (error?["kind"]?.string ?? "").split(separator: ".", maxSplits: 1).map(String.init)
     let kind: OutcomeKind =
       switch (parts.first, parts.last, call.exitCode) {
-      case ("session", "notLoggedIn", _), ("session", "sessionEnded", _), ("session", "sessionReplaced", _): .notSignedIn
+      case ("session", "notLoggedIn", _), ("session", "sessionEnded", _), ("session", "sessionReplaced", _):
+        .notSignedIn
       case ("cancelled", _, _), (_, _, 3), (_, _, 130): .cancelled
       case (_, _, 5): .transient
       case (_, _, 6), (_, _, 7): .storage

@@ -1,6 +1,7 @@
 // Threads of one's own are in Foundation alone.
 internal import Foundation
 internal import Groundwork
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)

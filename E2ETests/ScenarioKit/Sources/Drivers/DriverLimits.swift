@@ -12,7 +12,8 @@ package struct DriverLimits: Sendable {
     let root = try YAMLReader.read(text, file: file)
     let shape = Shape.table(
       .object(
-        ObjectShape("a driver", Feature.allCases.map { FieldShape($0.rawValue, .text, "why the driver cannot do it") })))
+        ObjectShape("a driver", Feature.allCases.map { FieldShape($0.rawValue, .text, "why the driver cannot do it") }))
+    )
     if let first = shape.check(root, file: file).first { throw first }
     reasons = [:]
     for driver in root.entries {
@@ -32,7 +33,9 @@ package struct DriverLimits: Sendable {
   package func reason(driver: String, scenario: Scenario) -> String? {
     let lacking = reasons[driver] ?? [:]
     let met = scenario.features.filter { lacking[$0] != nil }.map(\.rawValue).sorted()
-    guard let first = met.first, let feature = Feature(rawValue: first), let reason = lacking[feature] else { return nil }
+    guard let first = met.first, let feature = Feature(rawValue: first), let reason = lacking[feature] else {
+      return nil
+    }
     return "\(first): \(reason)"
   }
 }

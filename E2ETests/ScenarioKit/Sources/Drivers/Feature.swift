@@ -24,7 +24,7 @@ extension Scenario {
 extension Step {
   fileprivate var features: Set<Feature> {
     var features: Set<Feature> = []
-    if verb.isForm || expect.form != nil { features.insert(.form) }
+    if isAtScreen { features.insert(.form) }
     if expect.client?.events != nil { features.insert(.events) }
     if expect.took != nil { features.insert(.took) }
     if expect.fields != nil { features.insert(.fields) }

@@ -30,7 +30,9 @@ struct TemporaryFolder: Sendable {
       return []
     }
     return names.sorted().compactMap { name in
-      FileManager.default.contents(atPath: "\(folder)/\(name)").map { Output("the store's file \(name)", bytes: Array($0)) }
+      FileManager.default.contents(atPath: "\(folder)/\(name)").map {
+        Output("the store's file \(name)", bytes: Array($0))
+      }
     }
   }
 

@@ -22,12 +22,14 @@ extension YAMLNode {
   var texts: [String] { elements.compactMap(\.text) }
 
   var textTable: [String: String] {
-    Dictionary(entries.compactMap { entry in entry.value.text.map { (entry.key, $0) } }, uniquingKeysWith: { first, _ in first })
+    Dictionary(
+      entries.compactMap { entry in entry.value.text.map { (entry.key, $0) } }, uniquingKeysWith: { first, _ in first })
   }
 
   var countTable: [String: Int] {
     Dictionary(
-      entries.compactMap { entry in entry.value.integer.map { (entry.key, $0) } }, uniquingKeysWith: { first, _ in first })
+      entries.compactMap { entry in entry.value.integer.map { (entry.key, $0) } },
+      uniquingKeysWith: { first, _ in first })
   }
 
   /// The node as JSON: unquoted numbers, truth values and nothing are such, everything else is text.

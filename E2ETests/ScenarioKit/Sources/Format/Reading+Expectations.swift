@@ -25,7 +25,9 @@ extension Reading {
     expect.form = form(node)
     let client = self.client(node)
     // On a verb the user is the one in its answer; a step that only checks looks at the session.
-    if client.state != nil || client.reason != nil || client.events != nil || client.user != nil { expect.client = client }
+    if client.state != nil || client.reason != nil || client.events != nil || client.user != nil {
+      expect.client = client
+    }
     return expect
   }
 

@@ -24,7 +24,8 @@ package enum ScenarioFormat {
         FieldShape("covers", .list(.text), "ids of requirements and rules (D3.5, S8)", isRequired: true),
         FieldShape("report", .text, "the public bug report behind it: owner/repository#number"),
         FieldShape(
-          "needs", .list(.choice(Feature.allCases.map(\.rawValue))), "what a driver must be able to do beyond what steps tell"),
+          "needs", .list(.choice(Feature.allCases.map(\.rawValue))),
+          "what a driver must be able to do beyond what steps tell"),
         FieldShape("skip", .text, "why it is not run"),
         FieldShape(
           "profile", .choice(Scenario.Profile.allCases.map(\.rawValue)), "which document's app: its dialect and texts"),
@@ -97,7 +98,8 @@ package enum ScenarioFormat {
             .choice([
               "close", "reset", "truncate", "malformed", "wrong-type", "huge", "garbage", "drip", "tls",
             ]), "how the answer breaks on the wire"),
-          FieldShape("phase", .choice(["before", "after-commit", "mid-body"]), "when: before the handler, or after it"),
+          FieldShape(
+            "phase", .choice(["before", "after-commit", "mid-body"]), "when: before the handler, or after it"),
           FieldShape("after", .integer(0...Int.max), "after so many bytes of the body (mid-body)"),
           FieldShape("revoke", .choice(["access", "session"]), "revoke the request's token or session first"),
           FieldShape("times", .integer(1...1_000_000), "so many requests in a row"),
@@ -269,4 +271,19 @@ package enum ScenarioFormat {
               ])), "what the server knows"),
         FieldShape("unconsumed", .choice(["allowed"]), "script actions may be left over"),
       ]))
+}
+
+extension ScenarioFormat {
+  /// Every name that the format knows, once.
+  package static var knownNames: [String] { names(in: scenario).sorted() }
+
+  private static func names(in shape: Shape) -> Set<String> {
+    switch shape {
+    case .object(let object):
+      object.fields.reduce(into: Set(object.fields.map(\.name))) { $0.formUnion(names(in: $1.shape)) }
+    case .list(let element), .table(let element): names(in: element)
+    case .either(let shapes): shapes.reduce(into: []) { $0.formUnion(names(in: $1)) }
+    default: []
+    }
+  }
 }

@@ -60,7 +60,9 @@ struct Reading {
 
   mutating func unknown(_ mark: Mark, _ noun: String, _ name: String, among known: [String]) {
     let hint = nearestName(to: name, among: known).map { "; did you mean \"\($0)\"?" }
-    fault(mark, "there is no \(noun) \"\(name)\"\(hint ?? (known.isEmpty ? "" : ". Known: \(known.joined(separator: ", "))"))")
+    fault(
+      mark,
+      "there is no \(noun) \"\(name)\"\(hint ?? (known.isEmpty ? "" : ". Known: \(known.joined(separator: ", "))"))")
   }
 
   mutating func scenario() -> Scenario {
@@ -79,7 +81,8 @@ struct Reading {
     if let steps = root["steps"], steps.elements.isEmpty { fault(steps.mark, "a scenario needs a step at least") }
     return Scenario(
       file: file, name: root["name"]?.text ?? "", covers: root["covers"]?.texts ?? [], report: root["report"]?.text,
-      profile: profile, needs: root["needs"]?.texts ?? [], skip: root["skip"]?.text, policy: root["server"].map { policy($0) } ?? [:], users: users,
+      profile: profile, needs: root["needs"]?.texts ?? [], skip: root["skip"]?.text,
+      policy: root["server"].map { policy($0) } ?? [:], users: users,
       scripts: scripts, steps: steps, expect: finalExpectation(root["expect"] ?? root))
   }
 
@@ -111,7 +114,9 @@ struct Reading {
   }
 
   private mutating func add(_ user: Scenario.User, at mark: Mark) {
-    if users.contains(where: { $0.name == user.name }) { fault(mark, "the user \"\(user.name)\" stands here a second time") }
+    if users.contains(where: { $0.name == user.name }) {
+      fault(mark, "the user \"\(user.name)\" stands here a second time")
+    }
     users.append(user)
   }
 
@@ -142,7 +147,9 @@ struct Reading {
     var body: [String: JSONValue] = [:]
     if let operation = node["operation"]?.text { body["operation"] = .string(operation) }
     if let endpoint = node["endpoint"] {
-      if endpoint.text?.firstMatch(of: /^[A-Z]+ \/\S*$/) == nil { fault(endpoint.mark, "an endpoint is written METHOD /path") }
+      if endpoint.text?.firstMatch(of: /^[A-Z]+ \/\S*$/) == nil {
+        fault(endpoint.mark, "an endpoint is written METHOD /path")
+      }
       body["endpoint"] = endpoint.text.map { .string($0) }
     }
     if let then = node["then"]?.text { body["then"] = .string(then) }

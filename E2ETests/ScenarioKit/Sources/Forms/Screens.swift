@@ -80,7 +80,8 @@ final class Screens {
 
   private func bare(_ screen: String, message: String) -> FormView {
     FormView(
-      screen: screen, title: "", buttonTitle: "", isButtonEnabled: false, hasSpinner: false, isLocked: true, errors: [:],
+      screen: screen, title: "", buttonTitle: "", isButtonEnabled: false, hasSpinner: false, isLocked: true,
+      errors: [:],
       message: message, focus: "none", announced: "", captions: [])
   }
 

@@ -1,9 +1,10 @@
+internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import Groundwork
 
 /// A run as JSON, for tools.
 package enum ResultsReport {
@@ -41,7 +42,8 @@ package enum ResultsReport {
         report.journal.map { entry in
           [
             "seq": .number(Double(entry.sequence)), "at": .string(entry.at), "operation": .string(entry.operation),
-            "request": .string(entry.request), "status": .number(Double(entry.status)), "outcome": .string(entry.outcome),
+            "request": .string(entry.request), "status": .number(Double(entry.status)),
+            "outcome": .string(entry.outcome),
             "fault": entry.fault.map { .string($0) } ?? .null,
           ]
         }),

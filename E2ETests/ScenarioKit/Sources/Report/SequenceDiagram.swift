@@ -42,7 +42,8 @@ struct SequenceDiagram {
       switch row {
       case .step(let title, let passed):
         parts.append(
-          "<text class=\"step\" x=\"10\" y=\"\(y)\"\(passed ? "" : " style=\"fill:var(--bad)\"")>\(escaped(title, 62))</text>")
+          "<text class=\"step\" x=\"10\" y=\"\(y)\"\(passed ? "" : " style=\"fill:var(--bad)\"")>\(escaped(title, 62))</text>"
+        )
         y += 20
       case .request(let entry, let count):
         parts.append(arrow(entry, count: count, y: y))

@@ -41,6 +41,7 @@ package enum TerminalReport {
 
   static func milliseconds(_ seconds: Double) -> String {
     let value = (seconds * 1000).rounded()
-    return value < 1000 ? "\(Int(value)) ms" : "\(Int(value / 1000)).\(Int(value.truncatingRemainder(dividingBy: 1000) / 100)) s"
+    return value < 1000
+      ? "\(Int(value)) ms" : "\(Int(value / 1000)).\(Int(value.truncatingRemainder(dividingBy: 1000) / 100)) s"
   }
 }

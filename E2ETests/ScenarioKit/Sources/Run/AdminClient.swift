@@ -1,10 +1,11 @@
+package import Groundwork
+package import MockServerCore
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-package import Groundwork
-package import MockServerCore
 
 /// The admin API of one realm, over whatever reaches the server.
 package struct AdminClient: Sendable {
@@ -35,7 +36,8 @@ package struct AdminClient: Sendable {
     let reply = try await send(
       MockRequest(
         method: method, target: "/r/\(realm)/__mock/\(path)",
-        headers: [MockRequest.Field("Host", "localhost"), MockRequest.Field("Content-Type", "application/json")], body: data))
+        headers: [MockRequest.Field("Host", "localhost"), MockRequest.Field("Content-Type", "application/json")],
+        body: data))
     let answer: JSONValue
     do {
       answer = reply.body.isEmpty ? .null : try JSONDecoder().decode(JSONValue.self, from: reply.body)

@@ -19,7 +19,8 @@ package struct Outcome: Sendable {
 
   /// Makes an outcome.
   package init(
-    _ kind: OutcomeKind, status: Int? = nil, error: String? = nil, message: String? = nil, fields: [String: String] = [:],
+    _ kind: OutcomeKind, status: Int? = nil, error: String? = nil, message: String? = nil,
+    fields: [String: String] = [:],
     retryAfter: Duration? = nil, body: JSONValue? = nil
   ) {
     self.kind = kind

@@ -66,7 +66,8 @@ package struct Runner: Sendable {
           return await run.run()
         }
       } catch {
-        return Self.broken(scenario, driver, at: progress.withLock { $0 }, expected: "a world to run in", seen: error.message)
+        return Self.broken(
+          scenario, driver, at: progress.withLock { $0 }, expected: "a world to run in", seen: error.message)
       }
     }
     report.seconds = (clock.sinceBoot - start).inSeconds

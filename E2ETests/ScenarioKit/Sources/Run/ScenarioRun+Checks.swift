@@ -22,7 +22,7 @@ extension ScenarioRun {
         found.append(Mismatch("outcomes", expected: Self.text(outcomes), seen: Self.text(counts)))
       }
     } else {
-      found += seen.flatMap { mismatches($0, expect) }.prefix(3)
+      found += seen.flatMap { mismatches($0, expect, isAtScreen: step.isAtScreen) }.prefix(3)
     }
     if let took = expect.took, let before, let now = world.elapsed {
       let passed = now - before
@@ -39,14 +39,14 @@ extension ScenarioRun {
     }
     if let client = expect.client { found += try await mismatches(client, of: step.process) }
     if let form = expect.form { found += mismatches(form, try await world.form(step.process)) }
-    if let message = expect.message, step.verb.isForm || seen.isEmpty {
+    if let message = expect.message, step.isAtScreen {
       let shown = try await world.form(step.process).message
       if shown != message { found.append(Mismatch("message", expected: "\"\(message)\"", seen: "\"\(shown)\"")) }
     }
     return found
   }
 
-  private func mismatches(_ outcome: Outcome, _ expect: StepExpectation) -> [Mismatch] {
+  private func mismatches(_ outcome: Outcome, _ expect: StepExpectation, isAtScreen: Bool) -> [Mismatch] {
     var found: [Mismatch] = []
     // A client verb has to end well unless the file says otherwise.
     let wanted = expect.outcome ?? .ok
@@ -59,10 +59,11 @@ extension ScenarioRun {
     if let error = expect.error, outcome.error != error {
       found.append(Mismatch("error", expected: error, seen: outcome.error ?? "none"))
     }
-    if let message = expect.message, !expect.hasForm, (outcome.message ?? "") != message {
+    if let message = expect.message, !isAtScreen, (outcome.message ?? "") != message {
       found.append(Mismatch("message", expected: "\"\(message)\"", seen: "\"\(outcome.message ?? "")\""))
     }
-    for (field, text) in (expect.fields ?? [:]).sorted(by: { $0.key < $1.key }) where outcome.fields[field] ?? "" != text {
+    for (field, text) in (expect.fields ?? [:]).sorted(by: { $0.key < $1.key })
+    where outcome.fields[field] ?? "" != text {
       found.append(
         Mismatch("field \(field)", expected: "\"\(text)\"", seen: "\"\(outcome.fields[field] ?? "")\""))
     }
@@ -141,9 +142,13 @@ extension ScenarioRun {
   }
 }
 
-extension StepExpectation {
-  /// Whether it looks at a screen: then the message is the screen's.
-  var hasForm: Bool { form != nil }
+extension Step {
+  /// Whether it is about a screen: then the message is the one that the screen shows.
+  var isAtScreen: Bool {
+    if verb.isForm || expect.form != nil { return true }
+    if case .check = verb { return expect.message != nil }
+    return false
+  }
 }
 
 extension JSONValue {

@@ -1,9 +1,10 @@
+internal import Groundwork
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else
   internal import Foundation
 #endif
-internal import Groundwork
 
 /// The JSON Schema of scenario files.
 package enum ScenarioSchema {

@@ -14,7 +14,8 @@ extension Shape {
     case .text: "text"
     case .choice(let words): words.count == 1 ? "\"\(words[0])\"" : "one of \(words.joined(separator: ", "))"
     case .integer(let range):
-      range.upperBound == .max ? "a whole number from \(range.lowerBound)" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
+      range.upperBound == .max
+        ? "a whole number from \(range.lowerBound)" : "a whole number from \(range.lowerBound) to \(range.upperBound)"
     case .flag: "true or false"
     case .duration: "a duration like 250ms, 30s, 15m, 2h or 30d"
     case .signedDuration: "a duration with a sign, like +365d or -1h"
@@ -117,7 +118,9 @@ private struct ShapeChecker {
     if present.count > 1 {
       fault(present[1].mark, "\(object.noun) does one thing: \"\(present[0].key)\" or \"\(present[1].key)\", not both")
     }
-    if present.isEmpty, object.needsOne, misspelt.isDisjoint(with: object.exclusive), found.isEmpty || node.entries.isEmpty {
+    if present.isEmpty, object.needsOne, misspelt.isDisjoint(with: object.exclusive),
+      found.isEmpty || node.entries.isEmpty
+    {
       fault(node.mark, "\(object.noun) needs one of \(object.exclusive.joined(separator: ", "))")
     }
   }

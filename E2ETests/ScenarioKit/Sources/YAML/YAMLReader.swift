@@ -53,7 +53,9 @@ private struct EventSource {
     try expectStreamStart()
     let first = try next()
     if case .streamEnd = first.kind { throw fault(first.mark, "the file is empty") }
-    guard case .documentStart(let hasDirectives) = first.kind else { throw fault(first.mark, "no document begins here") }
+    guard case .documentStart(let hasDirectives) = first.kind else {
+      throw fault(first.mark, "no document begins here")
+    }
     if hasDirectives { throw fault(first.mark, "directives (%YAML, %TAG) are not taken") }
     let root = try readNode(from: try next(), depth: 1)
     _ = try next()

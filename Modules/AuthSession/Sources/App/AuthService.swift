@@ -1,9 +1,10 @@
+public import AuthModels
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-public import AuthModels
 
 /// What a login form needs: one call (D5; its document names it `AuthService`).
 public protocol LoginService: Sendable {

@@ -1,12 +1,13 @@
+public import AuthModels
+import AuthNetworking
+public import AuthStorage
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-public import AuthModels
-import AuthNetworking
-public import AuthStorage
-public import Groundwork
 
 /// A valid access token from a plain store and a refresh closure (D3.3): the document's own interface, on the engine's rules.
 ///

@@ -1,11 +1,12 @@
+public import AuthModels
+public import AuthNetworking
+public import AuthStorage
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import AuthModels
-public import AuthNetworking
-public import AuthStorage
 
 /// A server's dialect as the engine sees it: the one seam behind which dialects differ (D4.1, S10).
 ///

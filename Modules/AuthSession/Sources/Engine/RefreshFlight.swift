@@ -1,11 +1,12 @@
+import AuthModels
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthStorage
-import Groundwork
 
 /// A refresh in the air: keyed by the session and the refresh token it spends (S6), waited for by any number of callers.
 final class RefreshFlight: Sendable {

@@ -1,11 +1,12 @@
+import AuthModels
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthStorage
-import Groundwork
 
 /// What could not be written is written later: rotated tokens (S13), and the removal of a session that is over (S20, S21).
 extension SessionEngine {

@@ -1,11 +1,12 @@
+public import AuthModels
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-public import AuthModels
-import AuthStorage
-import Groundwork
 
 extension SessionEngine {
   // MARK: Signing in

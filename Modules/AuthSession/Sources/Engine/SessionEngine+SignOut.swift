@@ -1,11 +1,12 @@
+import AuthModels
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthStorage
-import Groundwork
 
 extension SessionEngine {
   // MARK: Signing out

@@ -1,12 +1,13 @@
+import AuthModels
+public import AuthNetworking
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-public import AuthNetworking
-import AuthStorage
-import Groundwork
 
 extension SessionEngine {
   // MARK: The hot path
@@ -63,7 +64,7 @@ extension SessionEngine {
     case .refresh(let joined): flight = joined
     }
     let outcome = try await flight.result.value()
-    if let error = outcome.error {
+    if let error = error(of: outcome, flight) {
       let fallback = core.withLock { core -> LiveSession? in
         guard outcome.isPassing, let live = core.machine.live, live.record.sessionID == flight.base.sessionID,
           live.age.works(at: time.sinceBoot)
@@ -99,6 +100,13 @@ extension SessionEngine {
     if isDue { await checkForChanges() }
   }
 
+  /// What a caller that waited for the flight gets; nil if there are new tokens.
+  private func error(of outcome: RefreshOutcome, _ flight: RefreshFlight) -> SessionError? {
+    guard case .gone = outcome else { return outcome.error }
+    // The machine may know more than the flight saw: that the session was replaced, or who ended it (S18).
+    return core.withLock { $0.machine.errorForEnded(flight.base.sessionID) }
+  }
+
   static func errorWithoutSession(_ state: SessionState) -> SessionError {
     switch state {
     case .unavailable(let error): .storage(error)
@@ -119,7 +127,7 @@ extension SessionEngine {
       if let cooldown = core.machine.cooldown, cooldown.until > time.sinceBoot { throw cooldown.error }
       return self.flight(for: live, in: &core)
     }
-    if let error = try await flight.result.value().error { throw error }
+    if let error = error(of: try await flight.result.value(), flight) { throw error }
   }
 }
 
@@ -161,7 +169,7 @@ extension SessionEngine: RequestAuthorizer {
     case .refresh(let flight):
       let outcome = try await flight.result.value()
       if case .noRefreshToken = outcome, case .signedIn = snapshot.state { return nil }
-      if let error = outcome.error { throw error }
+      if let error = error(of: outcome, flight) { throw error }
       return try core.withLock { core throws(SessionError) in
         guard let live = core.machine.live, live.tag == refused.session else {
           throw core.machine.errorForEnded(tag: refused.session)

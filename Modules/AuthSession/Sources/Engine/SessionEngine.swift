@@ -1,12 +1,13 @@
+import AuthModels
+import AuthNetworking
+public import AuthStorage
+public import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthNetworking
-public import AuthStorage
-public import Groundwork
 
 /// The session of one slot: never lost, leaked, mixed up or revived (rules S1 to S24).
 ///

@@ -1,11 +1,12 @@
+import AuthModels
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthStorage
-import Groundwork
 
 /// A session that this process may use.
 struct LiveSession: Sendable {
@@ -227,7 +228,8 @@ struct SessionMachine: Sendable {
 
   private mutating func install(_ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions) {
     live = LiveSession(
-      record: record, tag: record.sessionID.uuidString, storedBase: nil, age: TokenAge(record, at: now, options: options))
+      record: record, tag: record.sessionID.uuidString, storedBase: nil,
+      age: TokenAge(record, at: now, options: options))
     summarize()
   }
 

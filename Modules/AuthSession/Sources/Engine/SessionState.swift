@@ -1,10 +1,11 @@
+public import AuthModels
+public import AuthStorage
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
   public import Foundation
 #endif
-public import AuthModels
-public import AuthStorage
 
 /// Whether a session is there, as far as this process knows (S22).
 public enum SessionState: Sendable, Hashable {

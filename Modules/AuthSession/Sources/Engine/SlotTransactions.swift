@@ -1,11 +1,12 @@
+import AuthModels
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthModels
-import AuthStorage
-import Groundwork
 
 /// What the refresh does to a slot, as pure functions for `SessionStore.update`: each compares before it swaps.
 ///

@@ -1,10 +1,11 @@
+import AuthStorage
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
   import Foundation
 #endif
-import AuthStorage
-import Groundwork
 
 /// The clocks, read once (S4).
 struct ClockReading: Sendable {

@@ -50,9 +50,11 @@ public struct ServerIdentity: Sendable, Hashable {
     let port = parts.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
     var path = parts.percentEncodedPath
     while path.hasSuffix("/") { path.removeLast() }
-    guard !path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().contains(where: {
-      $0.isEmpty || $0 == "." || $0 == ".."
-    }) else {
+    guard
+      !path.split(separator: "/", omittingEmptySubsequences: false).dropFirst().contains(where: {
+        $0.isEmpty || $0 == "." || $0 == ".."
+      })
+    else {
       throw ServerIdentityError("The path of the server's URL has an empty, \".\" or \"..\" segment.")
     }
     let canonical = "\(scheme)://\(host)\(port)\(path)"

@@ -1,0 +1,42 @@
+import ScenarioKit
+import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+@Suite("The page on scenarios")
+struct DocumentationTests {
+  private static let page: String = {
+    var folder = URL(filePath: #filePath)
+    for _ in 0..<4 { folder.deleteLastPathComponent() }
+    return FileManager.default.contents(atPath: folder.appending(path: "Documentation/scenarios.md").path)
+      .map { String(decoding: $0, as: UTF8.self) } ?? ""
+  }()
+
+  private static var examples: [String] {
+    page.split(separator: "```").enumerated().filter { $0.offset % 2 == 1 }
+      .compactMap { $0.element.hasPrefix("yaml\n") ? String($0.element.dropFirst(5)) : nil }
+  }
+
+  @Test("every example is a scenario that holds")
+  func examples() async throws {
+    #expect(Self.examples.count == 4)
+    let runner = Runner(jobs: 1, limits: try DriverLimits.checkedIn())
+    for example in Self.examples {
+      let scenario = try ScenarioReader.read(example, file: "scenarios.md").get()
+      let report = await runner.run(scenario, driver: InProcessDriver(), realm: "page")
+      #expect(report.result == .passed, "\(TerminalReport.lines(report).joined(separator: "\n"))")
+    }
+  }
+
+  @Test("every key of the format is on the page")
+  func keys() {
+    for key in ScenarioFormat.knownNames
+    where !["min", "max", "median", "sigma", "distribution", "hold", "count"].contains(key) {
+      #expect(Self.page.contains(key), "\(key) is not explained")
+    }
+  }
+}
