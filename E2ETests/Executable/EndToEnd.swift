@@ -31,6 +31,9 @@ enum EndToEnd {
             .value("report", "DIR", kind: .folder, "Write junit.xml, results.json and report.html there."),
             .value("shard", "I/N", "Run only the I-th of N parts."),
             .value(
+              "seed", "N", kind: .integer(0...Int.max),
+              "Shuffle which task runs next under inprocess; the same N gives the same order."),
+            .value(
               "time-limit", "DURATION", kind: .duration(minimum: .seconds(1)), default: "30s",
               "How long one scenario may take in real time."),
           ],

@@ -47,7 +47,8 @@ package struct HTTPDriver: ScenarioDriver {
     let world = LibraryWorld(
       scenario,
       LibraryWorld.Surroundings(
-        admin: admin, tasks: TaskStarter(), server: identity, clock: clock, transport: URLSessionTransport(),
+        admin: admin, tasks: TaskStarter(), server: identity, clock: clock, // Held answers keep their connections: there have to be more of them than a storm has calls.
+        transport: URLSessionTransport(options: URLSessionTransport.Options(connectionsPerHost: 64)),
         store: { _, time in SQLiteSessionStore(folder: "\(folder.path)/store", time: time) },
         elapsed: { nil },
         advance: { duration throws(WorldError) in
