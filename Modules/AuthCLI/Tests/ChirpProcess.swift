@@ -173,7 +173,9 @@ import Groundwork
       var bytes = [CChar](repeating: 0, count: 4096)
       let count = readlink("/proc/self/exe", &bytes, bytes.count)
       guard count > 0 else { throw Failure(description: "no /proc/self/exe") }
-      let folder = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      let folder = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+        separator: "/", omittingEmptySubsequences: false
+      ).dropLast()
       let path = folder.joined(separator: "/") + "/chirp"
       guard access(path, X_OK) == 0 else { throw Failure(description: "\(path) is not built") }
       return path

@@ -38,7 +38,11 @@ public final class TerminalEcho: Sendable {
   /// - Returns: whether a password was being typed.
   @discardableResult
   func restore() -> Bool {
-    guard let saved = hidden.withLock({ saved in defer { saved = nil }; return saved }) else { return false }
+    guard
+      let saved = hidden.withLock({ saved in
+        defer { saved = nil }; return saved
+      })
+    else { return false }
     Self.apply(saved.mode, to: saved.descriptor)
     return true
   }
