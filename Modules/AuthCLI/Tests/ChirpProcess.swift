@@ -112,6 +112,16 @@ import Groundwork
       return Outcome(code: await exitCode(), output: "", error: await err)
     }
 
+    /// Waits until the process has been stopped.
+    func waitForStop() async -> Bool {
+      let pid = pid
+      return await DetachedThread.run { () -> Result<Bool, Never> in
+        var status: Int32 = 0
+        while waitpid(pid, &status, WUNTRACED) < 0, errno == EINTR {}
+        return .success(status & 0xFF == 0x7F)
+      }
+    }
+
     /// Waits for the end, and reads nothing.
     func exitCode() async -> Int32 { await Self.wait(for: pid) }
 

@@ -168,6 +168,24 @@ import Testing
       }
     }
 
+    @Test("stopped at the password the terminal is given back; continued, it is asked again, unseen")
+    func stoppedAtPassword() async throws {
+      try await ProcessWorld.run { world in
+        let process = try world.terminal("login", "--email", "anna@example.com")
+        try await process.waitFor("Password: ")
+        process.send(SIGTSTP)
+        #expect(await process.waitForStop())
+        #expect(process.echoes)
+        process.send(SIGCONT)
+        try await process.waitFor("Password: ", times: 2)
+        #expect(!process.echoes)
+        await process.type("password123\n")
+        let outcome = await process.finishOnTerminal()
+        #expect(outcome.code == 0, "\(outcome.output)")
+        #expect(!outcome.output.contains("password123"))
+      }
+    }
+
     // MARK: Signals during a refresh
 
     @Test(
