@@ -1,4 +1,4 @@
-@testable import AuthCLI
+import AuthCLI
 import AuthModels
 import AuthSession
 import AuthStorage

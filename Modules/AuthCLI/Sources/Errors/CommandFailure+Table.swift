@@ -7,7 +7,7 @@ import Groundwork
 /// The one table from errors to what is told and how the process ends.
 extension CommandFailure {
   /// The failure that an error is.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as CommandFailure: self = error
     case let error as UsageError:
