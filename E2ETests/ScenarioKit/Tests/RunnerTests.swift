@@ -77,6 +77,10 @@ struct RunnerTests {
         "  - script: [{operation: me, actions: [{status: 500}]}]\n  - login: anna", "  requests: {login: 1}",
         "script actions all used / script actions me: 1 left"
       ),
+      (
+        "  - login: anna\n  - until: {state: signedOut}", "  requests: {login: 1}",
+        "client: state signedOut / client: state signedIn"
+      ),
       ("  - {advance: 10s, expect: {took: 1m}}", "  requests: {}", "took 1m / took 10s"),
       (
         "  - {login: anna, parallel: 2, expect: {outcomes: {ok: 1}}}", "  requests: {login: 2}",

@@ -134,6 +134,7 @@ package enum Verb: Sendable {
   case policy(JSONValue)
   case release(hold: String, count: Int?)
   case wait([String: Int])
+  case until(ClientExpectation)
   // What happens to steps in the background.
   case await(String)
   case cancel(String)
