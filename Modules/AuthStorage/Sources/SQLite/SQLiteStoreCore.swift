@@ -19,7 +19,7 @@ import Groundwork
 actor SQLiteStoreCore {
   private let path: String
   private let time: any TimeSource
-  private let keySource: any KeySource
+  private var keySource: any KeySource
   private let executor = ThreadExecutor()
   private var connection: StoreConnection?
   private var queuePlace: FileLock?
@@ -122,6 +122,34 @@ actor SQLiteStoreCore {
         for id in ids { try store.remove(id, header: &header) }
         try store.write(header)
       }
+    }
+    changes &+= 1
+    return true
+  }
+
+  /// Changes the data key; false if another process holds the store's lock.
+  func renewDataKey() throws(StoreError) -> Bool {
+    try rekey { (store) throws(StoreError) in try store.renewDataKey(keySource) }
+  }
+
+  /// Changes what guards the data key; false if another process holds the store's lock.
+  func renewGuard(movingTo target: (any KeySource)?) throws(StoreError) -> Bool {
+    let isDone = try rekey { (store) throws(StoreError) in try store.renewGuard(keySource, movingTo: target) }
+    if isDone, let target {
+      keySource = target
+      connection = nil
+    }
+    return isDone
+  }
+
+  private func rekey(_ body: (StoreConnection) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    guard try connect() != nil else {
+      throw StoreError(.notFound, "There is no session store in \(folder).", hint: "The first sign-in makes it.")
+    }
+    guard let lock = try lockStore() else { return false }
+    defer { lock.giveBack() }
+    guard try access(body) != nil else {
+      throw StoreError(.unavailable, "The session store \(databasePath) was removed while it was being written.")
     }
     changes &+= 1
     return true
