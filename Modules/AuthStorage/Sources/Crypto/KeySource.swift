@@ -115,12 +115,13 @@ extension StoreError {
   /// The store names a source that the program was not given.
   static func otherKeySource(_ place: String, _ written: String, _ given: String) -> StoreError {
     StoreError(
-      .unavailable, "The session store \(place) is sealed by the key source `\(printable(written))`, not by `\(given)`.",
+      .unavailable,
+      "The session store \(place) is sealed by the key source `\(printable(written))`, not by `\(given)`.",
       hint: "Use the key source that is written in the store; a store never changes it by itself.")
   }
 
   /// A text from a file that anyone may have changed, fit for a message.
-  private static func printable(_ text: String) -> String {
+  static func printable(_ text: String) -> String {
     String(
       text.unicodeScalars.prefix(40).map { $0.isASCII && $0.value > 0x20 && $0.value < 0x7f ? Character($0) : "?" })
   }

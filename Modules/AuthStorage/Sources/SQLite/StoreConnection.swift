@@ -162,7 +162,8 @@ final class StoreConnection {
     let name = revocation.id.bytes
     var plain = revocation.encoded()
     defer { plain.wipe() }
-    let sealed = try Cipher.seal(plain, key: keys.data, authenticating: outboxBinding(name, header.revisionCounter, keyID: keyID))
+    let binding = outboxBinding(name, header.revisionCounter, keyID: keyID)
+    let sealed = try Cipher.seal(plain, key: keys.data, authenticating: binding)
     try database.run("INSERT OR REPLACE INTO outbox(name, row) VALUES(?1, ?2)", [.blob(name), .blob(sealed)])
   }
 
