@@ -21,7 +21,8 @@ struct RunCommand {
       throw call.usageError("no scenario is left to run: \(all.count) were read, and --filter or --shard leaves none")
     }
     let names = call.texts("driver")
-    let drivers = try await Drivers.make(names.isEmpty ? ["inprocess", "http", "cli"] : names)
+    let drivers = try await Drivers.make(
+      names.isEmpty ? ["inprocess", "http", "cli"] : names, seed: try call.integer("seed").map { UInt64(clamping: $0) })
     let runner = Runner(
       jobs: try call.integer("jobs") ?? ProcessInfo.processInfo.activeProcessorCount,
       timeLimit: try call.duration("time-limit") ?? .seconds(30), limits: try DriverLimits.checkedIn()
@@ -30,7 +31,12 @@ struct RunCommand {
     }
     let reports = await runner.run(scenarios, drivers: drivers.all)
     await drivers.close()
-    if let folder = call.text("report") {
+    return try Self.finish(reports, folder: call.text("report"))
+  }
+
+  /// Writes the report and the two last lines.
+  static func finish(_ reports: [ScenarioReport], folder: String?) throws -> Int32 {
+    if let folder {
       try ReportFolder.write(reports, to: folder)
       EndToEnd.say("report: \(folder)/report.html")
     }

@@ -42,7 +42,7 @@ enum MockServerProgram {
         Command(
           "serve", "Starts the server; its first line on standard output says where it is.",
           discussion: """
-            The ready line is JSON: {"event":"ready","url":…,"port":…,"pid":…,"admin":…}. Requests are logged \
+            The ready line is JSON: {"event":"ready","url":…,"port":…,"pid":…,"admin":…,"caFile":…}. Requests are logged \
             on standard error. INT or TERM stops the server with exit code 0; a second one ends it at once.
             """,
           options: serveOptions,
@@ -50,6 +50,7 @@ enum MockServerProgram {
             .init("mock-server serve --port 0 --seed-user", "any free port, one user"),
             .init("mock-server serve --access-ttl 5s --rotation grace", "tokens that soon expire"),
             .init("mock-server serve --clock virtual --seed 1", "time and tokens repeat"),
+            .init("mock-server serve --tls --port 0", "HTTPS; trust the caFile of the ready line"),
           ]),
         Command(
           "check", "Checks configuration files (not available yet).",
@@ -81,9 +82,9 @@ enum MockServerProgram {
     .flag("seed-user", "Begin with a user: anna, anna@example.com, password123."),
     .flag("allow-remote-admin", "Let other machines use the admin API under /__mock/."),
     .flag("quiet", short: "q", "Log nothing on standard error."),
-    .flag("tls", "Serve HTTPS (not available yet)."),
-    .value("cert", "FILE", kind: .file, "The certificate of --tls (not available yet)."),
-    .value("key", "FILE", kind: .file, "The key of --tls (not available yet)."),
+    .flag("tls", "Serve HTTPS, by a throw-away authority whose certificate the ready line names."),
+    .value("cert", "FILE", kind: .file, "A certificate in PEM for --tls, instead of the throw-away one."),
+    .value("key", "FILE", kind: .file, "The key that belongs to --cert, in PEM."),
     .value("config", "FILE", kind: .file, "Read a configuration file (not available yet)."),
     .flag("watch", "Read the configuration file again when it changes (not available yet)."),
   ]

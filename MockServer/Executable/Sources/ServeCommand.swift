@@ -15,16 +15,25 @@ struct ServeCommand {
   let port: UInt16
   let configuration: MockServerConfiguration
   let isQuiet: Bool
+  private let isTLS: Bool
+  private let certificate: (file: String, key: String)?
 
   /// Reads the options; refuses those whose feature is not there, so that nobody believes it is on.
   init(_ call: Invocation) throws(UsageError) {
-    for name in ["tls", "cert", "key", "config", "watch"] where call.source(of: name) != nil {
+    for name in ["config", "watch"] where call.source(of: name) != nil {
       throw call.usageError("--\(name) is not available yet.")
     }
     if call.text("tokens") == "jwt" { throw call.usageError("--tokens jwt is not available yet.") }
     host = call.text("host") ?? "127.0.0.1"
     port = UInt16(clamping: try call.integer("port") ?? 8080)
     isQuiet = call.flag("quiet")
+    isTLS = call.flag("tls")
+    switch (call.text("cert"), call.text("key")) {
+    case (let file?, let key?): certificate = (file, key)
+    case (nil, nil): certificate = nil
+    default: throw call.usageError("--cert and --key belong together.")
+    }
+    if certificate != nil, !isTLS { throw call.usageError("--cert and --key need --tls.") }
     var policy = MockPolicy()
     policy.accessTTL = try call.duration("access-ttl") ?? policy.accessTTL
     policy.refreshTTL = try call.duration("refresh-ttl") ?? policy.refreshTTL
@@ -46,19 +55,26 @@ struct ServeCommand {
     let signals = StopSignals()
     let front: HTTPFront
     let address: HTTPFront.Address
+    let authority: AuthorityFile?
     do throws(FrontError) {
       let loop = try EventLoop()
       let server = MockAuthServer(configuration: configuration, scheduler: loop)
       var options = HTTPFront.Options()
       options.connectionFault = { server.takeConnectionFault() }
+      options.tls = try identity()
       let handler: any MockRequestHandler = isQuiet ? server : RequestLog(server, time: SystemClock())
       front = HTTPFront(handler: handler, host: host, port: port, options: options, loop: loop)
       address = try front.start()
+      authority = options.tls?.authority.flatMap(AuthorityFile.init)
+      if authority == nil, options.tls?.authority != nil {
+        Terminal.complain("mock-server: cannot write the authority's certificate: \(String(cString: strerror(errno))).")
+        return 1
+      }
     } catch {
       Terminal.complain("mock-server: \(error.message)")
       return 1
     }
-    Terminal.print(Self.readyLine(address))
+    Terminal.print(Self.readyLine(address, authority: authority?.path))
     if !isQuiet {
       Terminal.complain(
         "Listening on \(address.url). Users and sessions: \(address.url)/__mock/state. Ctrl-C stops it.")
@@ -66,18 +82,46 @@ struct ServeCommand {
     signals.wait()
     TaskStarter().start {
       await front.stop()
+      authority?.remove()
       exit(0)
     }
     // The stop is bounded; whoever does not want to wait for it signals again.
     let second = signals.wait()
+    authority?.remove()
     _exit(128 + second)
   }
 
-  /// The line that tells a parent process where the server is. The URL holds no character that JSON escapes.
-  static func readyLine(_ address: HTTPFront.Address) -> String {
-    """
-    {"event":"ready","url":"\(address.url)","port":\(address.port),"pid":\(getpid()),\
-    "admin":"\(address.url)/__mock"}
-    """
+  /// What the server proves to be: nil without TLS.
+  private func identity() throws(FrontError) -> TLSIdentity? {
+    guard isTLS else { return nil }
+    if let certificate {
+      return try TLSIdentity(certificateFile: certificate.file, keyFile: certificate.key)
+    }
+    let own = ["localhost", "127.0.0.1", "::1"]
+    let isExtra = !own.contains(host) && host != "0.0.0.0" && host != "::"
+    return try TLSIdentity.throwAway(for: isExtra ? own + [host] : own)
+  }
+
+  /// The line that tells a parent process where the server is.
+  ///
+  /// The URL holds no character that JSON escapes; the path of the authority's certificate may.
+  static func readyLine(_ address: HTTPFront.Address, authority: String?) -> String {
+    let file = authority.map { ",\"caFile\":\"\(escaped($0))\"" } ?? ""
+    return """
+      {"event":"ready","url":"\(address.url)","port":\(address.port),"pid":\(getpid()),\
+      "admin":"\(address.url)/__mock"\(file)}
+      """
+  }
+
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"", "\\": result += "\\\(scalar)"
+      case "\u{0}"..."\u{1F}": result += "\\u00\(scalar.value < 16 ? "0" : "")\(String(scalar.value, radix: 16))"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
   }
 }

@@ -104,7 +104,7 @@ struct ServeTests {
       (["serve", "--prot", "1"], "Did you mean --port?"),
       (["serve", "--port", "65536"], "--port: '65536'"), (["serve", "--rotation", "graze"], "did you mean grace?"),
       (["serve", "--access-ttl", "soon"], "30s"), (["serve", "8080"], "an argument too many"),
-      (["serve", "--tls"], "--tls is not available yet"), (["serve", "--cert=a"], "--cert is not available yet"),
+      (["serve", "--key=a", "--tls"], "belong together"), (["serve", "--cert=a", "--key=b"], "need --tls"),
       (["serve", "--config", "a.yaml"], "--config is not available yet"), (["serve", "--watch"], "--watch is not"),
       (["serve", "--tokens", "jwt"], "--tokens jwt is not available yet"), (["check", "a.yaml"], "not available yet"),
       (["serve", "--seed", "-1"], "--seed: '-1'"),
@@ -134,6 +134,32 @@ struct ServeTests {
       }
       server.signal(SIGTERM)
       #expect(server.wait() == 0)
+    }
+  }
+
+  @Test("--tls serves by a throw-away authority, whose certificate lies where the ready line says while it runs")
+  func tls() async throws {
+    try await onThread {
+      let server = try ServerProcess(["serve", "--port=0", "--tls", "-q"])
+      let line = server.readLine() ?? ""
+      let ready = try JSONDecoder().decode(JSONValue.self, from: Data(line.utf8))
+      let port = try Self.port(line)
+      #expect(ready["url"] == .string("https://127.0.0.1:\(port)"))
+      let file = try #require(ready["caFile"]?.string)
+      let certificate = try String(decoding: Data(contentsOf: URL(filePath: file)), as: UTF8.self)
+      #expect(certificate.hasPrefix("-----BEGIN CERTIFICATE-----") && !certificate.contains("KEY"))
+      server.signal(SIGTERM)
+      #expect(server.wait() == 0)
+      #expect(access(file, F_OK) != 0)
+    }
+  }
+
+  @Test("a certificate that is none ends with 1 and names the file")
+  func badCertificate() async throws {
+    try await onThread {
+      let server = try ServerProcess(["serve", "--port=0", "--tls", "--cert=/nowhere/c.pem", "--key=/nowhere/k.pem"])
+      #expect(server.wait() == 1)
+      #expect(server.readErrors().contains("/nowhere/c.pem"))
     }
   }
 

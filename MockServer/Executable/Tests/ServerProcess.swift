@@ -139,11 +139,17 @@ func ask(_ port: UInt16, _ request: String) throws -> String {
 }
 
 /// Runs blocking code on a thread of its own, so that the pool that the tests run on is not held up.
+///
+/// It stays in its task, so that what it expects counts for its test.
 func onThread<Success: Sendable>(_ body: @escaping @Sendable () throws -> Success) async throws -> Success {
-  try await withCheckedThrowingContinuation { continuation in
-    let isStarted = LoopThread.start {
-      continuation.resume(with: Result { try body() })
-    }
-    if !isStarted { continuation.resume(throwing: ServerProcess.Failure(text: "no thread")) }
+  try await withTaskExecutorPreference(ThreadExecutor()) { try body() }
+}
+
+/// Gives every job a thread of its own.
+private final class ThreadExecutor: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    let executor = asUnownedTaskExecutor()
+    if !LoopThread.start({ job.runSynchronously(on: executor) }) { job.runSynchronously(on: executor) }
   }
 }

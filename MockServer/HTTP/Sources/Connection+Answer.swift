@@ -27,9 +27,12 @@ extension Connection {
       reset()
     case .reset(let count?):
       send(delivery.reply, to: request, bodyBytes: count, then: .reset)
-    case .garbage, .tls:
+    case .garbage:
       write(Self.garbage)
       whenSent(.finish)
+    case .tls:
+      writePlain(Self.garbage)
+      if !isClosed { finish(saysSo: false) }
     case .drip(let interval):
       drip(delivery.reply, to: request, every: interval)
     }

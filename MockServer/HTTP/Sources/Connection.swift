@@ -1,4 +1,5 @@
 import CLibevent
+import COpenSSL
 import MockServerCore
 
 #if canImport(FoundationEssentials)
@@ -46,6 +47,8 @@ final class Connection {
   let front: FrontState
   let descriptor: Int32
   let events: OpaquePointer
+  /// The TLS session, which `events` owns; nil without TLS.
+  private let session: OpaquePointer?
   private let isLoopback: Bool
   var phase = Phase.reading
   /// Counts the requests, so that an answer that comes late meets nobody else's request.
@@ -60,11 +63,14 @@ final class Connection {
   private var isProcessing = false
   var peerHasEnded = false
 
-  init(id: UInt64, front: FrontState, events: OpaquePointer, descriptor: Int32, isLoopback: Bool) {
+  init(
+    id: UInt64, front: FrontState, events: OpaquePointer, descriptor: Int32, session: OpaquePointer?, isLoopback: Bool
+  ) {
     self.id = id
     self.front = front
     self.events = events
     self.descriptor = descriptor
+    self.session = session
     self.isLoopback = isLoopback
     parser = RequestParser(limits: front.options.limits)
     deadline = front.tick(in: front.options.idleTimeout)
@@ -78,6 +84,8 @@ final class Connection {
       { _, what, context in Connection.from(context)?.happened(what) }, Unmanaged.passUnretained(self).toOpaque())
     // Bounds what a peer can make us keep while its request is being handled.
     bufferevent_setwatermark(events, Int16(EV_READ), 0, 64 * 1024)
+    // A peer that leaves without a close_notify has left all the same.
+    if session != nil { bufferevent_openssl_set_allow_dirty_shutdown(events, 1) }
     bufferevent_enable(events, Int16(EV_READ | EV_WRITE))
   }
 
@@ -157,7 +165,7 @@ final class Connection {
   func write(_ bytes: UnsafeRawBufferPointer) {
     guard !bytes.isEmpty else { return }
     var sent = 0
-    if evbuffer_get_length(bufferevent_get_output(events)) == 0 {
+    if session == nil, evbuffer_get_length(bufferevent_get_output(events)) == 0 {
       let count = send(descriptor, bytes.baseAddress, bytes.count, Self.sendFlags)
       if count >= 0 {
         sent = count
@@ -168,6 +176,14 @@ final class Connection {
     guard sent < bytes.count else { return }
     let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
     if bufferevent_write(events, rest.baseAddress, rest.count) != 0 { close() }
+  }
+
+  /// Writes below TLS, if there is TLS: what no peer expects there.
+  func writePlain(_ bytes: [UInt8]) {
+    guard session != nil else { return write(bytes) }
+    // Whatever of it the socket does not take at once is no loss to garbage.
+    let count = bytes.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Self.sendFlags) }
+    if count < 0 { close() }
   }
 
   /// How many bytes wait to go out.
@@ -204,13 +220,26 @@ final class Connection {
   // MARK: Ending
 
   /// Ends our side with FIN, and waits a little for the peer's, so that nothing it sends turns the end into a reset.
-  func finish() {
-    guard !peerHasEnded, !front.isStopping else { return close() }
+  ///
+  /// - Parameter saysSo: whether TLS tells the peer that this is the end (close_notify), so that it is no truncation.
+  func finish(saysSo: Bool = true) {
+    guard !peerHasEnded, !front.isStopping else {
+      if saysSo { endSession() }
+      return close()
+    }
     phase = .lingering
     deadline = front.tick(in: front.options.lingerTimeout)
     request = nil
     dropInput()
+    if saysSo { endSession() }
     if shutdown(descriptor, Int32(SHUT_WR)) != 0 { close() }
+  }
+
+  /// Tells the peer by TLS that nothing more comes.
+  private func endSession() {
+    guard let session, SSL_is_init_finished(session) == 1 else { return }
+    SSL_shutdown(session)
+    ERR_clear_error()
   }
 
   /// Ends the connection with RST, once the peer's kernel has what was written before.

@@ -8,6 +8,8 @@ public struct FrontError: Error, Sendable, Hashable, CustomStringConvertible {
     case notPermitted
     /// The host is no address of this machine, or no address at all.
     case badHost
+    /// The certificate or its key cannot be used.
+    case badCertificate
     /// It was started before: a front starts once.
     case alreadyStarted
     /// The system has run out of something: descriptors, memory, threads.

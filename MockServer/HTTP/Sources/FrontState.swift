@@ -72,21 +72,25 @@ final class FrontState: @unchecked Sendable {
   }
 
   private func accept(_ descriptor: Int32, from address: UnsafeMutablePointer<sockaddr>?) {
-    if let fault = options.connectionFault() {
-      switch fault {
-      // Without TLS there is no handshake to fail: both end the connection before a byte of it is read.
-      case .refuse, .failHandshake: return refuse(descriptor)
-      }
-    }
+    let fault = options.connectionFault()
+    // Without TLS there is no handshake to fail: both end the connection before a byte of it is read.
+    if fault == .refuse || (fault == .failHandshake && options.tls == nil) { return refuse(descriptor) }
     var on: Int32 = 1
     setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
-    guard let events = bufferevent_socket_new(loop.base, descriptor, Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)) else {
-      evutil_closesocket(descriptor)
-      return
+    var session: OpaquePointer?
+    if let tls = options.tls {
+      session = tls.makeSession(failing: fault == .failHandshake)
+      guard session != nil else { return refuse(descriptor) }
     }
+    let flags = Int32(BEV_OPT_CLOSE_ON_FREE.rawValue)
+    guard
+      let events = session.map({
+        bufferevent_openssl_socket_new(loop.base, descriptor, $0, BUFFEREVENT_SSL_ACCEPTING, flags)
+      }) ?? bufferevent_socket_new(loop.base, descriptor, flags)
+    else { return refuse(descriptor) }
     lastConnection += 1
     let connection = Connection(
-      id: lastConnection, front: self, events: events, descriptor: descriptor,
+      id: lastConnection, front: self, events: events, descriptor: descriptor, session: session,
       isLoopback: SocketAddress.isLoopback(address))
     if connections.isEmpty, let sweep {
       var interval = timeval(tickLength)

@@ -34,6 +34,8 @@ public final class HTTPFront: Sendable {
     public var streamBacklog: Int = 1024 * 1024
     /// Asked at each new connection what goes wrong with it: `MockAuthServer.takeConnectionFault()`.
     public var connectionFault: @Sendable () -> ConnectionFault? = { nil }
+    /// What the front proves to be, if it is to speak TLS.
+    public var tls: TLSIdentity?
 
     /// Makes the options with their defaults.
     public init() {}
@@ -51,6 +53,15 @@ public final class HTTPFront: Sendable {
     public let host: String
     /// The port: the one that was asked for, or the one that the system has chosen.
     public let port: UInt16
+    /// Whether it speaks TLS.
+    public let isTLS: Bool
+
+    init(host: String, port: UInt16, isTLS: Bool = false) {
+      self.host = host
+      self.port = port
+      self.isTLS = isTLS
+    }
+
     /// The base URL for a client on this machine, without a slash at its end: `http://127.0.0.1:8080`.
     public var url: String {
       let name =
@@ -59,7 +70,7 @@ public final class HTTPFront: Sendable {
         case "::": "[::1]"
         default: host.contains(":") ? "[\(host)]" : host
         }
-      return "http://\(name):\(port)"
+      return "\(isTLS ? "https" : "http")://\(name):\(port)"
     }
   }
 
@@ -138,7 +149,7 @@ public final class HTTPFront: Sendable {
       life.phase.withLock { $0 = .stopped }
       throw error
     }
-    return Address(host: host, port: port)
+    return Address(host: host, port: port, isTLS: options.tls != nil)
   }
 
   /// Stops listening and closes every connection: answers that are going out go out first, within `stopTimeout`;

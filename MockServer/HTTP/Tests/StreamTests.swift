@@ -60,57 +60,57 @@ struct StreamTests {
     }
   }
 
-  @Test("the stream ends when its reader leaves")
+  /// Yields when the source of a stream has been told that nobody reads it any more.
+  private func termination(of source: AsyncStream<Data>.Continuation) -> AsyncStream<Void> {
+    let (ended, signal) = AsyncStream.makeStream(of: Void.self)
+    source.onTermination = { _ in
+      signal.yield()
+      signal.finish()
+    }
+    return ended
+  }
+
+  @Test("the stream ends when its reader leaves", .timeLimit(.minutes(1)))
   func readerLeaves() async throws {
     let (stream, source) = AsyncStream.makeStream(of: Data.self)
+    let ended = termination(of: source)
     try await withFront(handler(stream)) { port in
-      await withCheckedContinuation { ended in
-        source.onTermination = { _ in ended.resume() }
-        TaskStarter().start {
-          do {
-            try await onThread {
-              let client = try RawClient(port: port)
-              client.write("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
-              _ = client.read(until: "\r\n\r\n")
-              client.end()
-            }
-          } catch {
-            Issue.record(error)
-          }
-        }
+      try await onThread {
+        let client = try RawClient(port: port)
+        client.write("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        client.end()
       }
+      for await _ in ended {}
     }
   }
 
-  @Test("a reader that is too slow is let go with RST instead of filling the memory")
+  @Test("a reader that is too slow is let go with RST instead of filling the memory", .timeLimit(.minutes(1)))
   func slowReader() async throws {
     let (stream, source) = AsyncStream.makeStream(of: Data.self)
+    let ended = termination(of: source)
     var options = HTTPFront.Options()
     options.streamBacklog = 100_000
     try await withFront(handler(stream), options: options) { port in
-      await withCheckedContinuation { ended in
-        source.onTermination = { _ in ended.resume() }
-        TaskStarter().start {
-          do {
-            try await onThread {
-              let client = try RawClient(port: port, receiveBuffer: 4096)
-              defer { client.end() }
-              client.write("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
-              _ = client.read(until: "\r\n\r\n")
-              for _ in 0..<1000 { source.yield(Data(repeating: 0x61, count: 10_000)) }
-              #expect(client.readAll().ending == .reset)
-            }
-          } catch {
-            Issue.record(error)
-          }
-        }
+      let client = try await onThread {
+        let client = try RawClient(port: port, receiveBuffer: 4096)
+        client.write("GET /events HTTP/1.1\r\nHost: a\r\n\r\n")
+        _ = client.read(until: "\r\n\r\n")
+        return client
       }
+      for _ in 0..<2000 { source.yield(Data(repeating: 0x61, count: 10_000)) }
+      // It has read nothing; the server ends it all the same.
+      for await _ in ended {}
+      let ending = try await onThread { client.readAll().ending }
+      #expect(ending == .reset)
+      client.end()
     }
   }
 
-  @Test("stop ends a stream and its source")
+  @Test("stop ends a stream and its source", .timeLimit(.minutes(1)))
   func stop() async throws {
     let (stream, source) = AsyncStream.makeStream(of: Data.self)
+    let ended = termination(of: source)
     let front = HTTPFront(handler: handler(stream))
     let port = try front.start().port
     let client = try await onThread {
@@ -119,11 +119,8 @@ struct StreamTests {
       _ = client.read(until: "\r\n\r\n")
       return client
     }
-    await withCheckedContinuation { ended in
-      source.onTermination = { _ in ended.resume() }
-      TaskStarter().start { await front.stop() }
-    }
     await front.stop()
+    for await _ in ended {}
     let ending = try await onThread { client.readAll().ending }
     #expect(ending != .timedOut)
     client.end()

@@ -181,13 +181,15 @@
 
   /// Runs `body` on an executor and a clock of its own, which jumps whenever everybody sleeps; afterwards nobody sleeps any more.
   ///
-  /// - Parameter waitsForMainActor: see `VirtualTimeExecutor.init`.
+  /// - Parameters:
+  ///   - waitsForMainActor: see `VirtualTimeExecutor.init`.
+  ///   - choose: see there, too.
   /// - Throws: what `body` throws.
   public func withVirtualTime<Success: Sendable>(
-    waitsForMainActor: Bool = false,
+    waitsForMainActor: Bool = false, choose: (@Sendable (Int) -> Int)? = nil,
     _ body: @escaping @Sendable (_ clock: VirtualClock, _ tasks: TaskStarter) async throws -> Success
   ) async throws -> Success {
-    let executor = VirtualTimeExecutor(waitsForMainActor: waitsForMainActor)
+    let executor = VirtualTimeExecutor(waitsForMainActor: waitsForMainActor, choose: choose)
     let clock = executor.clock
     // In the caller's own task, so that what belongs to it (the test that an issue is recorded for) is still known inside.
     return try await withTaskExecutorPreference(executor) {

@@ -82,8 +82,14 @@ final class LibraryWorld: ScenarioWorld {
 
   func settle() async { await surroundings.settle() }
 
+  func pause() async {
+    // Cut short only when the whole run is; then the next look is the last one.
+    do { try await surroundings.clock.sleep(for: .milliseconds(20)) } catch { return }
+  }
+
   func client(_ name: String) async throws(WorldError) -> ClientView {
     let process = try await process(name)
+    await settle()
     var view = ClientView(state: "", reason: nil, userNames: [], events: process.events)
     switch process.engine.snapshot.state {
     case .unknown: view.state = "unknown"
@@ -106,6 +112,8 @@ final class LibraryWorld: ScenarioWorld {
 
   func form(_ name: String) async throws(WorldError) -> FormView {
     let process = try await process(name)
+    // What is ready to be shown is shown: the session's state comes to the screens by a task of its own.
+    await settle()
     return await screens(name, process).view()
   }
 

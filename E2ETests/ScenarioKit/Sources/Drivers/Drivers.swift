@@ -6,12 +6,13 @@ package struct Drivers: Sendable {
 
   /// Makes drivers; what they share over a run, such as a server, starts now.
   ///
+  /// - Parameter seed: for `inprocess`, see there.
   /// - Throws: what a driver misses, such as a program that has not been built.
-  package static func make(_ names: [String]) async throws(WorldError) -> Drivers {
+  package static func make(_ names: [String], seed: UInt64? = nil) async throws(WorldError) -> Drivers {
     var drivers = Drivers(all: [], endings: [])
     for name in names where !drivers.all.contains(where: { $0.name == name }) {
       switch name {
-      case "inprocess": drivers.all.append(InProcessDriver())
+      case "inprocess": drivers.all.append(InProcessDriver(seed: seed))
       case "http":
         let driver = try HTTPDriver()
         drivers.all.append(driver)

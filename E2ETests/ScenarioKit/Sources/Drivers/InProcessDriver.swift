@@ -10,16 +10,20 @@ internal import VirtualTime
 /// Runs a scenario without sockets and under virtual time: client and server in this process, every sleep a jump of the clock.
 package struct InProcessDriver: ScenarioDriver {
   package let name = "inprocess"
+  private let seed: UInt64?
 
   /// Makes the driver.
-  package init() {}
+  ///
+  /// - Parameter seed: shuffles which ready task runs next, each time in the same way: what holds has to hold in any order. Without
+  ///   one, tasks run in the order in which they became ready.
+  package init(seed: UInt64? = nil) { self.seed = seed }
 
   package func withWorld(
     for scenario: Scenario, realm: String, _ body: @escaping @Sendable (any ScenarioWorld) async -> ScenarioReport
   ) async throws(WorldError) -> ScenarioReport {
     let needsScreens = scenario.features.contains(.form)
     do {
-      return try await withVirtualTime(waitsForMainActor: needsScreens) { clock, tasks in
+      return try await withVirtualTime(waitsForMainActor: needsScreens, choose: choice(for: scenario)) { clock, tasks in
         let world = try Self.world(scenario, realm: realm, clock: clock, tasks: tasks)
         let report = await body(world)
         await world.close()
@@ -27,6 +31,22 @@ package struct InProcessDriver: ScenarioDriver {
       }
     } catch {
       throw WorldError("the scenario's world cannot be made: \(error)")
+    }
+  }
+
+  /// Each scenario begins its seed anew, so that it runs alike alone and among others.
+  private func choice(for scenario: Scenario) -> (@Sendable (Int) -> Int)? {
+    guard let seed else { return nil }
+    let state = Guarded(scenario.name.utf8.reduce(seed) { $0 &* 0x100_0000_01B3 ^ UInt64($1) })
+    return { count in
+      guard count > 1 else { return 0 }
+      return state.withLock { state in
+        // SplitMix64: a few instructions, and good enough to shuffle.
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Int((word ^ (word >> 31)) % UInt64(count))
+      }
     }
   }
 

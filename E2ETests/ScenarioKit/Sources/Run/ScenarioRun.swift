@@ -7,7 +7,7 @@ struct ScenarioRun {
   /// Tells the runner where the run is, in case it hangs.
   let progress: Guarded<String>
   var report: ScenarioReport
-  private var background: [String: Task<Outcome, Never>] = [:]
+  private var background: [String: Task<[Outcome], Never>] = [:]
   private var backgroundProcess: [String: String] = [:]
 
   init(_ scenario: Scenario, in world: any ScenarioWorld, driver: String, progress: Guarded<String>) {
@@ -60,9 +60,8 @@ struct ScenarioRun {
     let before = world.elapsed
     var seen: [Outcome] = []
     if let name = step.background {
-      let (world, verb, process) = (world, step.verb, step.process)
-      background[name] = world.tasks.start { await world.perform(verb, as: process) }
-      backgroundProcess[name] = process
+      background[name] = world.tasks.start { [world] in await Self.performAtOnce(step, in: world) }
+      backgroundProcess[name] = step.process
     } else {
       for _ in 0..<step.times { seen += try await perform(step) }
     }
@@ -116,13 +115,19 @@ struct ScenarioRun {
     case .relaunch, .reboot, .kill, .offline, .clientClock:
       if case .kill = step.verb { forget(step.process) }
       try await world.change(step.verb, of: step.process)
+    case .until(let belief):
+      // The step's own check tells what is still missing if this was not long enough.
+      for _ in 0..<500 {
+        if try await mismatches(belief, of: step.process).isEmpty || Task.isCancelled { break }
+        await world.pause()
+      }
     case .await(let name):
       guard let task = background.removeValue(forKey: name) else {
         throw WorldError("\"\(name)\" is not in the background any more")
       }
-      return [await task.value]
+      return await task.value
     case .cancel(let name): background[name]?.cancel()
-    default: return await performAtOnce(step)
+    default: return await Self.performAtOnce(step, in: world)
     }
     return []
   }
@@ -132,8 +137,8 @@ struct ScenarioRun {
     for (name, owner) in backgroundProcess where owner == process { background[name] = nil }
   }
 
-  private func performAtOnce(_ step: Step) async -> [Outcome] {
-    let (world, verb, process) = (world, step.verb, step.process)
+  private static func performAtOnce(_ step: Step, in world: any ScenarioWorld) async -> [Outcome] {
+    let (verb, process) = (step.verb, step.process)
     guard step.parallel > 1 else { return [await world.perform(verb, as: process)] }
     return await withTaskGroup(of: Outcome.self) { group in
       for _ in 0..<step.parallel { group.addTask { await world.perform(verb, as: process) } }
