@@ -57,7 +57,7 @@ targets += module(
   imports: [
     "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthForms",
   ],
-  testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
+  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp"])
 targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [

@@ -46,6 +46,10 @@ enum EndToEnd {
           options: [.flag("coverage", "List the ids of requirements and rules instead, and the gaps.")],
           positionals: [paths]),
         Command("check", "Check scenario files and say what is wrong, with line and column.", positionals: [paths]),
+        Command(
+          "merge", "Join the reports of several runs, such as the shards of one, into one.",
+          options: [.value("report", "DIR", kind: .folder, required: true, "Where the joined report goes.")],
+          positionals: [Positional("DIR", kind: .folder, repeated: true, "Reports of runs.")]),
         Command("schema", "Print the JSON Schema of scenario files, for editors."),
       ]),
     version: "1.0.0",
@@ -85,6 +89,9 @@ enum EndToEnd {
     case "run": return try await RunCommand(call).run()
     case "list": return try list(call)
     case "check": return try check(call)
+    case "merge":
+      let reports = try call.arguments("DIR").flatMap { try ReportFolder.read($0) }
+      return try RunCommand.finish(reports, folder: call.text("report"))
     default:
       say(try ScenarioSchema.text())
       return 0

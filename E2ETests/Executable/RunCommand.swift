@@ -31,7 +31,12 @@ struct RunCommand {
     }
     let reports = await runner.run(scenarios, drivers: drivers.all)
     await drivers.close()
-    if let folder = call.text("report") {
+    return try Self.finish(reports, folder: call.text("report"))
+  }
+
+  /// Writes the report and the two last lines.
+  static func finish(_ reports: [ScenarioReport], folder: String?) throws -> Int32 {
+    if let folder {
       try ReportFolder.write(reports, to: folder)
       EndToEnd.say("report: \(folder)/report.html")
     }

@@ -29,4 +29,5 @@ let program = ChirpCommandLine(
     makeTransport: { wishes in
       URLSessionTransport(options: .init(timeout: wishes.timeout), time: clock)
     }))
-exit(await program.run(Array(CommandLine.arguments.dropFirst())))
+// Without the libraries' farewells: everything is written, and their threads may still be at work.
+_exit(await program.run(Array(CommandLine.arguments.dropFirst())))

@@ -77,6 +77,10 @@ struct RunnerTests {
         "  - script: [{operation: me, actions: [{status: 500}]}]\n  - login: anna", "  requests: {login: 1}",
         "script actions all used / script actions me: 1 left"
       ),
+      (
+        "  - login: anna\n  - until: {state: signedOut}", "  requests: {login: 1}",
+        "client: state signedOut / client: state signedIn"
+      ),
       ("  - {advance: 10s, expect: {took: 1m}}", "  requests: {}", "took 1m / took 10s"),
       (
         "  - {login: anna, parallel: 2, expect: {outcomes: {ok: 1}}}", "  requests: {login: 2}",
@@ -146,6 +150,47 @@ struct RunnerTests {
     #expect(report.result == .skipped && report.skipReason == "advance: it stands still here")
     #expect(TerminalReport.summary([report]).last == "0 passed, 0 failed, 1 skipped")
     #expect(throws: Diagnostic.self) { try DriverLimits("inprocess:\n  advnace: x\n", file: "d.yaml") }
+  }
+
+  @Test("a seed gives the same order each time, and another seed another one")
+  func seeds() async throws {
+    let text = """
+      name: n
+      covers: [S6]
+      users: [anna]
+      steps:
+        - login: anna
+        - {call: GET /me, start: a}
+        - {call: GET /feed, start: b}
+        - {call: {method: POST, path: /posts, body: {text: x}}, start: c}
+        - await: a
+        - await: b
+        - await: c
+      expect: {requests: {login: 1, me: 1, feed: 1, post: 1}}
+      """
+    let scenario = try ScenarioReader.read(text, file: "f.yaml").get()
+    let runner = Runner(jobs: 1, limits: try DriverLimits.checkedIn())
+    var orders: Set<[String]> = []
+    for seed in UInt64(1)...12 {
+      let first = await runner.run(scenario, driver: InProcessDriver(seed: seed), realm: "r")
+      let second = await runner.run(scenario, driver: InProcessDriver(seed: seed), realm: "r")
+      #expect(first.result == .passed)
+      #expect(first.journal.map(\.summary) == second.journal.map(\.summary))
+      orders.insert(first.journal.map(\.operation))
+    }
+    #expect(orders.count > 1)
+  }
+
+  @Test("a report that is read again is the same report")
+  func merging() async throws {
+    let passed = try await run("  - login: anna\n  - call: GET /me", expect: "  requests: {login: 1, me: 1}")
+    let failed = try await run("  - {call: GET /me, expect: ok}", expect: "  requests: {}")
+    let text = try ResultsReport.text([passed, failed])
+    let again = try ResultsReport.read(Array(text.utf8), name: "results.json")
+    #expect(try ResultsReport.text(again) == text)
+    #expect(HTMLReport.text(again).count > 1000)
+    #expect(throws: WorldError.self) { try ResultsReport.read(Array("{}".utf8), name: "x") }
+    #expect(throws: WorldError.self) { try ResultsReport.read(Array("no".utf8), name: "x") }
   }
 
   @Test("the reports hold what failed, escaped")

@@ -99,7 +99,8 @@ struct CommandTests {
     let transports = world.transportsMade.withLock { $0 }
     let status = await world.run("status")
     #expect(status.code == 0)
-    for part in ["Signed in", CommandLineWorld.url, "default", "in 15 min", "/home/anna/.local/state/chirp", "keyfile"] {
+    for part in ["Signed in", CommandLineWorld.url, "default", "in 15 min", "/home/anna/.local/state/chirp", "keyfile"]
+    {
       #expect(status.output.contains(part), "\(part)")
     }
     let json = try await world.run("status", "--json").json()
@@ -125,9 +126,11 @@ struct CommandTests {
     #expect(out.output.contains(CommandLineWorld.url))
   }
 
-  @Test("a store that cannot be read is never told as signed out (S21)", arguments: [
-    (StoreError.Code.corrupted, Int32(7)), (.insecurePermissions, 7), (.locked, 6), (.unavailable, 6), (.busy, 5),
-  ])
+  @Test(
+    "a store that cannot be read is never told as signed out (S21)",
+    arguments: [
+      (StoreError.Code.corrupted, Int32(7)), (.insecurePermissions, 7), (.locked, 6), (.unavailable, 6), (.busy, 5),
+    ])
   func unreadableStore(code: StoreError.Code, exit: Int32) async throws {
     await world.login()
     for operation in [FaultySessionStore.Operation.read, .lastSignedIn] {
@@ -158,10 +161,12 @@ struct CommandTests {
     #expect(await world.run("status").code == 4)
   }
 
-  @Test("the password comes from standard input or a file, one line, untrimmed but for its end", arguments: [
-    ("password123\n", true), ("password123\r\n", true), ("password123", true), (" password123\n", false),
-    ("password123 \n", false),
-  ])
+  @Test(
+    "the password comes from standard input or a file, one line, untrimmed but for its end",
+    arguments: [
+      ("password123\n", true), ("password123\r\n", true), ("password123", true), (" password123\n", false),
+      ("password123 \n", false),
+    ])
   func passwordSources(content: String, works: Bool) async throws {
     let fromInput = await world.run(
       "login", "--server", CommandLineWorld.url, "--email", "anna@example.com", "--password-stdin",
@@ -173,10 +178,12 @@ struct CommandTests {
     #expect((fromFile.code == 0) == works)
   }
 
-  @Test("bad password sources are usage errors", arguments: [
-    ["--password-stdin"], ["--password-file", "/none"], ["--password-file", "/two"],
-    ["--password-stdin", "--password-file", "/pw"],
-  ])
+  @Test(
+    "bad password sources are usage errors",
+    arguments: [
+      ["--password-stdin"], ["--password-file", "/none"], ["--password-file", "/two"],
+      ["--password-stdin", "--password-file", "/pw"],
+    ])
   func badPasswordSources(options: [String]) async throws {
     let outcome = await world.run(
       ["login", "--server", CommandLineWorld.url, "--email", "anna@example.com"] + options,
@@ -274,9 +281,11 @@ struct CommandTests {
 
   // MARK: Requests
 
-  @Test("api: 1 for other 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same", arguments: [
-    (404, Int32(1)), (403, 1), (422, 1), (429, 5), (500, 5), (503, 5),
-  ])
+  @Test(
+    "api: 1 for other 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same",
+    arguments: [
+      (404, Int32(1)), (403, 1), (422, 1), (429, 5), (500, 5), (503, 5),
+    ])
   func apiStatus(status: Int, exit: Int32) async throws {
     await world.login()
     world.realm.script(.me, MockAction(status: status, body: .object(["a": "b"])))
@@ -294,7 +303,8 @@ struct CommandTests {
     #expect(post.output.hasPrefix("HTTP 201\n"))
     #expect(post.output.contains("\n\n{"))
     let file = await world.run(
-      "api", "POST", "/posts", "-d", "@/post", "-H", "Idempotency-Key: one", files: ["/post": #"{"text":"From a file"}"#])
+      "api", "POST", "/posts", "-d", "@/post", "-H", "Idempotency-Key: one",
+      files: ["/post": #"{"text":"From a file"}"#])
     #expect(file.code == 0)
     let again = await world.run(
       "api", "POST", "/posts", "-d", "-", "-H", "Idempotency-Key: one",
@@ -305,9 +315,11 @@ struct CommandTests {
     #expect(feed.output.contains("From a file"))
   }
 
-  @Test("api refuses whole URLs and bad header fields before anything is sent", arguments: [
-    ["GET", "http://example.com/me"], ["GET", "me"], ["G T", "/me"], ["GET", "/me", "-H", "secret-without-colon"],
-  ])
+  @Test(
+    "api refuses whole URLs and bad header fields before anything is sent",
+    arguments: [
+      ["GET", "http://example.com/me"], ["GET", "me"], ["G T", "/me"], ["GET", "/me", "-H", "secret-without-colon"],
+    ])
   func apiUsage(arguments: [String]) async throws {
     await world.login()
     let requests = world.realm.journal().count
@@ -419,10 +431,12 @@ struct CommandTests {
 
   // MARK: The table
 
-  @Test("what is not there yet is said, with exit 2", arguments: [
-    ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--key-source", "passphrase"],
-    ["--key-source", "secret-service"], ["--ca-file", "/ca.pem"], ["--api-key", "k"], ["--client-id", "i"],
-  ])
+  @Test(
+    "what is not there yet is said, with exit 2",
+    arguments: [
+      ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--key-source", "passphrase"],
+      ["--key-source", "secret-service"], ["--ca-file", "/ca.pem"], ["--api-key", "k"], ["--client-id", "i"],
+    ])
   func notThereYet(option: [String]) async throws {
     let outcome = await world.run(["status"] + option)
     #expect(outcome.code == 2)
@@ -462,10 +476,12 @@ struct CommandTests {
     #expect(outcome.error == "")
   }
 
-  @Test("colors only on a terminal, and not when they are unwanted", arguments: [
-    (true, [:], [], true), (false, [:], [], false), (true, ["NO_COLOR": "1"], [], false),
-    (true, ["TERM": "dumb"], [], false), (true, [:], ["--no-color"], false),
-  ] as [(Bool, [String: String], [String], Bool)])
+  @Test(
+    "colors only on a terminal, and not when they are unwanted",
+    arguments: [
+      (true, [:], [], true), (false, [:], [], false), (true, ["NO_COLOR": "1"], [], false),
+      (true, ["TERM": "dumb"], [], false), (true, [:], ["--no-color"], false),
+    ] as [(Bool, [String: String], [String], Bool)])
   func colors(isTerminal: Bool, environment: [String: String], options: [String], expected: Bool) async throws {
     let console = ScriptedConsole(errorIsTerminal: isTerminal)
     let outcome = await world.run(["token"] + options, console: console, environment: environment)

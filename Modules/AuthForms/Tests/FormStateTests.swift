@@ -68,11 +68,13 @@ struct FormStateTests {
     #expect(form.focus == .email)
   }
 
-  @Test("the button is enabled by a good email and 8 characters, and not by less (D5.1, D5.3)", arguments: [
-    ("anna@example.com", "12345678", true), ("anna@example.com", "1234567", false), ("anna@", "12345678", false),
-    ("", "12345678", false), ("anna@example.com", "", false), ("anna example@x.com", "12345678", false),
-    ("  anna@example.com  ", "12345678", true), ("anna@example.com", "        ", true),
-  ])
+  @Test(
+    "the button is enabled by a good email and 8 characters, and not by less (D5.1, D5.3)",
+    arguments: [
+      ("anna@example.com", "12345678", true), ("anna@example.com", "1234567", false), ("anna@", "12345678", false),
+      ("", "12345678", false), ("anna@example.com", "", false), ("anna example@x.com", "12345678", false),
+      ("  anna@example.com  ", "12345678", true), ("anna@example.com", "        ", true),
+    ])
   func button(email: String, password: String, enabled: Bool) {
     #expect(filled(email, password).canSubmit == enabled)
   }
@@ -132,9 +134,11 @@ struct FormStateTests {
     #expect(form.isSubmitting)
   }
 
-  @Test("the server's error stands with the button until either field is edited (D5.4)", arguments: [
-    FieldName.email, .password,
-  ])
+  @Test(
+    "the server's error stands with the button until either field is edited (D5.4)",
+    arguments: [
+      FieldName.email, .password,
+    ])
   func messageGoesWithAnEdit(edited: FieldName) throws {
     var (form, submission) = try submitting()
     let effects = form.handle(

@@ -82,6 +82,11 @@ final class LibraryWorld: ScenarioWorld {
 
   func settle() async { await surroundings.settle() }
 
+  func pause() async {
+    // Cut short only when the whole run is; then the next look is the last one.
+    do { try await surroundings.clock.sleep(for: .milliseconds(20)) } catch { return }
+  }
+
   func client(_ name: String) async throws(WorldError) -> ClientView {
     let process = try await process(name)
     await settle()

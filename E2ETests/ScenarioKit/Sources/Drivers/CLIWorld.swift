@@ -210,6 +210,11 @@ final class CLIWorld: ScenarioWorld {
 
   func settle() async {}
 
+  func pause() async {
+    // Cut short only when the whole run is; then the next look is the last one.
+    do { try await SystemClock().sleep(for: .milliseconds(20)) } catch { return }
+  }
+
   func client(_ process: String) async throws(WorldError) -> ClientView {
     let status = try await status(process)
     let user = status["user"]

@@ -29,6 +29,7 @@ extension Step {
     if expect.took != nil { features.insert(.took) }
     if expect.fields != nil { features.insert(.fields) }
     switch verb {
+    case .until(let belief): if belief.events != nil { features.insert(.events) }
     case .advance: features.insert(.advance)
     case .offline: features.insert(.offline)
     case .kill: features.insert(.kill)

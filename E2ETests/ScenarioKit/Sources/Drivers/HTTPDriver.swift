@@ -43,12 +43,13 @@ package struct HTTPDriver: ScenarioDriver {
       throw WorldError(error.message)
     }
     let clock = AdvancingClock()
+    // Held answers keep their connections: there have to be more of them than a storm has calls.
+    let transport = URLSessionTransport(options: URLSessionTransport.Options(connectionsPerHost: 64))
     let admin = AdminClient.inProcess(realm: realm, server: server)
     let world = LibraryWorld(
       scenario,
       LibraryWorld.Surroundings(
-        admin: admin, tasks: TaskStarter(), server: identity, clock: clock, // Held answers keep their connections: there have to be more of them than a storm has calls.
-        transport: URLSessionTransport(options: URLSessionTransport.Options(connectionsPerHost: 64)),
+        admin: admin, tasks: TaskStarter(), server: identity, clock: clock, transport: transport,
         store: { _, time in SQLiteSessionStore(folder: "\(folder.path)/store", time: time) },
         elapsed: { nil },
         advance: { duration throws(WorldError) in

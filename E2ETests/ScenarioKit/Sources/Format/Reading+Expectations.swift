@@ -43,7 +43,7 @@ extension Reading {
       announced: node["announced"]?.text, captions: node["labels"]?.texts)
   }
 
-  private mutating func client(_ node: YAMLNode) -> ClientExpectation {
+  mutating func client(_ node: YAMLNode) -> ClientExpectation {
     if let user = node["user"] { _ = knownUser(user) }
     if node["reason"] != nil, let state = node["state"], state.text != "signedOut" {
       fault(state.mark, "only a client that is signedOut has a reason")

@@ -69,6 +69,7 @@ extension Reading {
     case "wait":
       checkOperations(value, beyond: [])
       return .wait(value.countTable)
+    case "until": return .until(client(value))
     case "await", "cancel":
       let name = value.text ?? ""
       awaited.insert(name)

@@ -27,6 +27,32 @@ package struct Scenario: Sendable {
   /// What has to hold at the end.
   package var expect: FinalExpectation
 
+  /// A scenario of which only its description is known, as a report has it.
+  init(file: String, name: String, covers: [String], report: String?) {
+    self.init(
+      file: file, name: name, covers: covers, report: report, profile: .loginForm, needs: [], skip: nil, policy: [:],
+      users: [], scripts: [], steps: [],
+      expect: FinalExpectation(requests: [:], clients: [:], allowsUnconsumed: false, mark: Mark(line: 1, column: 1)))
+  }
+
+  init(
+    file: String, name: String, covers: [String], report: String?, profile: Profile, needs: [String], skip: String?,
+    policy: JSONValue, users: [User], scripts: [Script], steps: [Step], expect: FinalExpectation
+  ) {
+    self.file = file
+    self.name = name
+    self.covers = covers
+    self.report = report
+    self.profile = profile
+    self.needs = needs
+    self.skip = skip
+    self.policy = policy
+    self.users = users
+    self.scripts = scripts
+    self.steps = steps
+    self.expect = expect
+  }
+
   /// A document's app: the dialect it speaks and the texts its screens show.
   package enum Profile: String, Sendable, CaseIterable {
     /// D5's login form over the chirp dialect: the default.
@@ -108,6 +134,7 @@ package enum Verb: Sendable {
   case policy(JSONValue)
   case release(hold: String, count: Int?)
   case wait([String: Int])
+  case until(ClientExpectation)
   // What happens to steps in the background.
   case await(String)
   case cancel(String)

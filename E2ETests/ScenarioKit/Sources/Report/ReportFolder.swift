@@ -6,6 +6,15 @@
 
 /// The files of a report.
 package enum ReportFolder {
+  /// Reads the results of a folder that `write` has written.
+  package static func read(_ folder: String) throws(WorldError) -> [ScenarioReport] {
+    let path = URL(filePath: folder).appending(path: "results.json").path
+    guard let data = FileManager.default.contents(atPath: path) else {
+      throw WorldError("there is no report in \"\(folder)\": results.json cannot be read")
+    }
+    return try ResultsReport.read(Array(data), name: path)
+  }
+
   /// Writes junit.xml, results.json and report.html.
   package static func write(_ reports: [ScenarioReport], to folder: String) throws(WorldError) {
     let files = [

@@ -20,6 +20,51 @@ package enum ResultsReport {
     }
   }
 
+  /// Reads what `text` wrote, so that the parts of a run on several machines become one report.
+  ///
+  /// - Parameter name: the file's name, for messages.
+  package static func read(_ data: [UInt8], name: String) throws(WorldError) -> [ScenarioReport] {
+    let value: JSONValue
+    do {
+      value = try JSONDecoder().decode(JSONValue.self, from: Data(data))
+    } catch {
+      throw WorldError("\(name) is no JSON")
+    }
+    guard value["format"]?.integer == 1, let results = value["results"]?.array else {
+      throw WorldError("\(name) holds no results of e2e in format 1")
+    }
+    var reports: [ScenarioReport] = []
+    for (index, result) in results.enumerated() {
+      guard let report = report(result) else { throw WorldError("\(name): result \(index + 1) cannot be read") }
+      reports.append(report)
+    }
+    return reports
+  }
+
+  private static func report(_ json: JSONValue) -> ScenarioReport? {
+    guard let file = json["file"]?.string, let name = json["name"]?.string, let driver = json["driver"]?.string,
+      let result = json["result"]?.string.flatMap(ScenarioReport.Result.init)
+    else { return nil }
+    let scenario = Scenario(
+      file: file, name: name, covers: (json["covers"]?.array ?? []).compactMap(\.string), report: json["report"]?.string
+    )
+    var report = ScenarioReport(
+      scenario: scenario, driver: driver, result: result, skipReason: json["skipReason"]?.string)
+    report.seconds = (json["milliseconds"]?.number ?? 0) / 1000
+    report.journal = (json["journal"]?.array ?? []).compactMap { JournalEntry($0) }
+    report.steps = (json["steps"]?.array ?? []).map { step in
+      ScenarioReport.StepRecord(
+        title: step["title"]?.string ?? "", line: step["line"]?.integer ?? 0, seen: step["seen"]?.string ?? "",
+        passed: step["passed"]?.bool ?? false, journalCount: step["journalCount"]?.integer ?? 0)
+    }
+    report.failures = (json["failures"]?.array ?? []).map { failure in
+      ScenarioReport.Failure(
+        place: failure["place"]?.string ?? "", expected: failure["expected"]?.string ?? "",
+        seen: failure["seen"]?.string ?? "")
+    }
+    return report
+  }
+
   private static func json(_ report: ScenarioReport) -> JSONValue {
     let scenario = report.scenario
     return [
@@ -31,7 +76,7 @@ package enum ResultsReport {
         report.steps.map { step in
           [
             "title": .string(step.title), "line": .number(Double(step.line)), "seen": .string(step.seen),
-            "passed": .bool(step.passed),
+            "passed": .bool(step.passed), "journalCount": .number(Double(step.journalCount)),
           ]
         }),
       "failures": .array(

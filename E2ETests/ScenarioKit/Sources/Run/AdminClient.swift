@@ -113,12 +113,13 @@ package struct JournalEntry: Sendable {
   /// The session it belongs to.
   package var sessionID: String?
 
+  /// Reads an entry of the admin API, or of a report of `e2e`, which has method and path in one.
   init?(_ json: JSONValue) {
     guard let sequence = json["seq"]?.integer, let operation = json["operation"]?.string else { return nil }
     self.sequence = sequence
     at = json["at"]?.string ?? ""
     self.operation = operation
-    request = "\(json["method"]?.string ?? "?") \(json["path"]?.string ?? "?")"
+    request = json["request"]?.string ?? "\(json["method"]?.string ?? "?") \(json["path"]?.string ?? "?")"
     status = json["status"]?.integer ?? 0
     outcome = json["outcome"]?.string ?? ""
     fault = json["fault"]?.string

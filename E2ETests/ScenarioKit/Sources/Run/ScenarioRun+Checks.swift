@@ -37,6 +37,7 @@ extension ScenarioRun {
           Mismatch("requests so far: \(operation)", expected: "\(count)", seen: "\(counts[operation] ?? 0)"))
       }
     }
+    if case .until(let belief) = step.verb { found += try await mismatches(belief, of: step.process) }
     if let client = expect.client { found += try await mismatches(client, of: step.process) }
     if let form = expect.form { found += mismatches(form, try await world.form(step.process)) }
     if let message = expect.message, step.isAtScreen {

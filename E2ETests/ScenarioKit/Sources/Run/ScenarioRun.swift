@@ -115,6 +115,12 @@ struct ScenarioRun {
     case .relaunch, .reboot, .kill, .offline, .clientClock:
       if case .kill = step.verb { forget(step.process) }
       try await world.change(step.verb, of: step.process)
+    case .until(let belief):
+      // The step's own check tells what is still missing if this was not long enough.
+      for _ in 0..<500 {
+        if try await mismatches(belief, of: step.process).isEmpty || Task.isCancelled { break }
+        await world.pause()
+      }
     case .await(let name):
       guard let task = background.removeValue(forKey: name) else {
         throw WorldError("\"\(name)\" is not in the background any more")

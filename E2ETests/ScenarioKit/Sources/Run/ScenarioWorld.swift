@@ -25,6 +25,9 @@ package protocol ScenarioWorld: Sendable {
   /// Waits until whatever the steps have begun is done, as far as that can be told.
   func settle() async
 
+  /// Waits a moment of the world's own time.
+  func pause() async
+
   /// What a client believes.
   func client(_ process: String) async throws(WorldError) -> ClientView
 

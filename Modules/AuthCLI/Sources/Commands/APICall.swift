@@ -3,6 +3,7 @@ import AuthNetworking
 import AuthSession
 import CommandLineTable
 import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -26,7 +27,7 @@ extension CommandContext {
     var request = RawCall(HTTPMethod(rawValue: method), path, headers: headers, body: body)
     if body != nil, headers["Content-Type"] == nil { request.headers["Content-Type"] = "application/json" }
     let response = try await session.client.sendRaw(request)
-    try await console.write((call.flag("include") ? head(of: response) : []) + Array(response.body))
+    try await console.write((call.flag("include") ? head(of: response) : []) + shown(response.body))
     let code = Self.exit(for: response.status)
     if code != .success {
       let failure = CommandFailure("api.status", "The server answered \(response.status).", code)
@@ -66,9 +67,16 @@ extension CommandContext {
     return Data(data.utf8)
   }
 
+  /// The body as it came; on a terminal, made safe for it, and with a line's end.
+  private func shown(_ body: Data) -> [UInt8] {
+    guard console.outputIsTerminal, !body.isEmpty else { return Array(body) }
+    let text = Printable.lines(String(decoding: body, as: UTF8.self))
+    return Array((text.hasSuffix("\n") ? text : text + "\n").utf8)
+  }
+
   private func head(of response: HTTPResponse) -> [UInt8] {
     var text = "HTTP \(response.status)\n"
-    for field in response.headers.fields { text += "\(field.name): \(field.value)\n" }
+    for field in response.headers.fields { text += Printable.line("\(field.name): \(field.value)") + "\n" }
     return Array("\(text)\n".utf8)
   }
 }

@@ -7,7 +7,7 @@ import Groundwork
 /// The one table from errors to what is told and how the process ends.
 extension CommandFailure {
   /// The failure that an error is.
-  init(_ error: any Error) {
+  package init(_ error: any Error) {
     switch error {
     case let error as CommandFailure: self = error
     case let error as UsageError:
@@ -92,7 +92,8 @@ extension CommandFailure {
     case .clientError: return "The server refused the request\(status).\(said)"
     case .serverError: return "The server has a problem\(status).\(said)"
     case .undecodable:
-      return "The server's answer could not be used\(status)\(error.detail.map { ": \($0)" } ?? ".")"
+      return error.detail.map { "The server's answer could not be used: \($0)." }
+        ?? "The server's answer could not be used\(status)."
     }
   }
 

@@ -1,25 +1,21 @@
-import AuthModels
-import AuthSession
-import AuthStorage
-import CommandLineTable
 import Groundwork
 
 /// Why a command failed, as it is told: made from any error by the one table (`CommandFailure+Table.swift`).
-struct CommandFailure: Error, Sendable, Hashable {
+package struct CommandFailure: Error, Sendable, Hashable {
   /// The kind for scripts, `part.code`: `session.notLoggedIn`, `transport.timedOut`, `store.corrupted`.
-  var kind: String
+  package var kind: String
   /// What went wrong, in one sentence.
-  var message: String
+  package var message: String
   /// What to do about it, if there is something.
-  var hint: String?
+  package var hint: String?
   /// How the process ends.
-  var exitCode: ExitCode
+  package var exitCode: ExitCode
   /// What a server says of single fields, in order.
-  var fields: [String] = []
+  package var fields: [String] = []
   /// The request's id, for the server's logs.
-  var requestID: String?
+  package var requestID: String?
   /// How long to wait before trying again.
-  var retryAfter: Duration?
+  package var retryAfter: Duration?
 
   init(_ kind: String, _ message: String, hint: String? = nil, _ exitCode: ExitCode) {
     self.kind = kind
@@ -29,7 +25,7 @@ struct CommandFailure: Error, Sendable, Hashable {
   }
 
   /// The lines on standard error.
-  var text: String {
+  package var text: String {
     var lines = ["chirp: \(message)"]
     lines += fields.map { "  \($0)" }
     if let hint { lines.append(hint) }

@@ -5,9 +5,9 @@
 #endif
 
 /// A thread of its own for calls that block: terminals, pipes and signals must not hold a thread of the cooperative pool.
-enum DetachedThread {
+package enum DetachedThread {
   /// Runs `body` on a new thread; on the caller's if the system gives no more threads.
-  static func start(_ body: @escaping @Sendable () -> Void) {
+  package static func start(_ body: @escaping @Sendable () -> Void) {
     let box = Unmanaged.passRetained(Body(run: body))
     #if canImport(Darwin)
       var thread: pthread_t?
@@ -22,7 +22,7 @@ enum DetachedThread {
   }
 
   /// Runs `body` on a new thread and waits for its result without blocking.
-  static func run<Success: Sendable, Failure: Error>(
+  package static func run<Success: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () -> Result<Success, Failure>
   ) async throws(Failure) -> Success {
     let result = await withCheckedContinuation { continuation in

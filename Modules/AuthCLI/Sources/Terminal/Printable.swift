@@ -13,6 +13,13 @@ enum Printable {
     return result
   }
 
+  /// The text on its lines; tabs stay, too.
+  static func lines(_ text: String) -> String {
+    text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map { text in
+      text.split(separator: "\t", omittingEmptySubsequences: false).map { line(String($0)) }.joined(separator: "\t")
+    }.joined(separator: "\n")
+  }
+
   /// What was typed, without the markers that a terminal puts around pasted text.
   static func withoutPasteMarkers(_ text: String) -> String {
     guard text.unicodeScalars.contains("\u{1B}") else { return text }

@@ -22,24 +22,30 @@ public final class SignalWatch: Sendable {
   /// How long a signal waits for a refresh (S16).
   private static let longestWait = timespec(tv_sec: 2, tv_nsec: 0)
 
-  /// Blocks the signals for this thread and those it starts, and waits for them on a thread of its own.
+  /// Takes the signals over; a thread of its own acts on them.
   ///
-  /// To be called once, first of all in `main`: a thread that runs already would be killed by them.
+  /// To be called once, first of all in `main`: threads that are started later have the signals blocked, so that none of their
+  /// system calls is interrupted. Waiting with `sigwait` alone does not do: Dispatch parks a thread with every signal open.
   public init(echo: TerminalEcho) {
     self.echo = echo
     signal(SIGPIPE, SIG_IGN)
+    let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP].filter { !Self.isIgnored($0) }
+    var ends: [Int32] = [-1, -1]
+    guard pipe(&ends) == 0 else { return }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    signalPipe = ends[1]
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP] where !Self.isIgnored(number) {
-      sigaddset(&signals, number)
-    }
+    for number in numbers { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    let set = signals
+    for number in numbers { signal(number, passSignalOn) }
+    let (set, inbox) = (signals, ends[0])
     DetachedThread.start { [self] in
       var signals = set
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      var number: UInt8 = 0
       while true {
-        var number: Int32 = 0
-        if sigwait(&signals, &number) == 0 { take(number) }
+        if read(inbox, &number, 1) == 1 { take(Int32(number)) }
       }
     }
   }
@@ -72,7 +78,8 @@ public final class SignalWatch: Sendable {
 
   private func take(_ number: Int32) {
     if number == SIGTSTP {
-      echo.whileVisible { kill(getpid(), SIGSTOP) }
+      // To this very thread: sent to the process, it might stop only after this thread has gone on.
+      echo.whileVisible { pthread_kill(pthread_self(), SIGSTOP) }
       return
     }
     let mustWait = state.withLock { state in
@@ -81,10 +88,12 @@ public final class SignalWatch: Sendable {
       return true
     }
     if mustWait {
-      var wait = Self.longestWait
-      // Nothing interrupts this sleep: every signal that is handled at all is blocked in this thread.
-      // lint: sleep because it bounds a signal's wait in a thread of its own, outside all logic
-      nanosleep(&wait, nil)
+      var rest = Self.longestWait
+      while true {
+        var wait = rest
+        // lint: sleep because it bounds a signal's wait in a thread of its own, outside all logic
+        guard nanosleep(&wait, &rest) != 0, errno == EINTR else { break }
+      }
     }
     end(by: number)
   }
@@ -96,4 +105,15 @@ public final class SignalWatch: Sendable {
     }
     _exit(128 + number)
   }
+}
+
+/// Where the handler writes to. Safe, since it is set once, before any handler is there, and a load needs no lock.
+private nonisolated(unsafe) var signalPipe: Int32 = -1
+
+/// The handler of every signal: nothing but async-signal-safe calls.
+private func passSignalOn(_ number: Int32) {
+  let before = errno
+  var byte = UInt8(truncatingIfNeeded: number)
+  _ = write(signalPipe, &byte, 1)
+  errno = before
 }

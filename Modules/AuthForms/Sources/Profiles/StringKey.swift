@@ -49,10 +49,12 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   /// Every key that this module reads: each profile has a text for each of them.
   public static let all: [StringKey] = [
     loginTitle, loginUsernameTitle, loginUsernameError, loginEmailTitle, loginEmailError, loginPasswordTitle,
-    loginPasswordError, loginButtonTitle, loginInvalidCredentials, loginSessionEnded, registerTitle, registerUsernameTitle,
+    loginPasswordError, loginButtonTitle, loginInvalidCredentials, loginSessionEnded, registerTitle,
+    registerUsernameTitle,
     registerUsernameError, registerUsernameTaken, registerEmailTitle, registerEmailError, registerEmailTaken,
     registerPasswordTitle, registerPasswordError, registerButtonTitle, registerConfirmEmail, homeTitle,
-    homeLogoutButtonTitle, homeErrorStorage, homeErrorUnknownUser, errorNoConnection, errorTimedOut, errorInsecure, errorRateLimited, errorRateLimitedFor,
+    homeLogoutButtonTitle, homeErrorStorage, homeErrorUnknownUser, errorNoConnection, errorTimedOut, errorInsecure,
+    errorRateLimited, errorRateLimitedFor,
     errorServer, errorUnusableAnswer, errorRejected, errorStorage, errorUnknown,
   ]
 }
