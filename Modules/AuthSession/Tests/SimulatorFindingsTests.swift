@@ -48,4 +48,26 @@ struct SimulatorFindingsTests {
       #expect(await engine.token() == "at-2")
     }
   }
+
+  @Test("S9, (10): a peer's token that is refused is no fresh one: the next 401 refreshes, where lifetimes are unknown")
+  func adoptedTokenIsNotFresh() async throws {
+    try await World.run(lifetime: nil) { world in
+      let peer = try await world.signedIn("A")
+      let engine = world.process("B")
+      let first = try await engine.authorize()
+      try await peer.refresh()
+      // B's token is refused, A's is there, and is refused as well: it may be as old as it likes.
+      let adopted = try #require(try await engine.authorizeAfterUnauthorized(first, endpoint: "GET /me"))
+      #expect(adopted.accessToken == "at-2")
+      await engine.noteResend(adopted, endpoint: "GET /me", accepted: false)
+      let next = try await engine.authorize()
+      let refreshed = try await engine.authorizeAfterUnauthorized(next, endpoint: "GET /me")
+      #expect(refreshed?.accessToken == "at-3")
+      // That one is fresh: refused again, it pauses the endpoint.
+      await engine.noteResend(try #require(refreshed), endpoint: "GET /me", accepted: false)
+      let third = try await engine.authorizeAfterUnauthorized(try await engine.authorize(), endpoint: "GET /me")
+      #expect(third == nil)
+      #expect(world.backend.sent == ["rt-1", "rt-2"])
+    }
+  }
 }

@@ -45,6 +45,12 @@ extension RefreshOutcome {
     }
   }
 
+  /// Whether there are tokens that this flight has bought, not found.
+  var isRenewal: Bool {
+    guard case .renewed = self else { return false }
+    return true
+  }
+
   /// Whether the current token may be used instead while it works (S5).
   var isPassing: Bool {
     switch self {
