@@ -70,4 +70,41 @@ struct SimulatorFindingsTests {
       #expect(world.backend.sent == ["rt-1", "rt-2"])
     }
   }
+
+  @Test("S12, (1): an answer that came while the process was stopped beyond the bound is used, not thrown away")
+  func answerAfterStop() async throws {
+    try await World.run { world in
+      let clock = StoppingClock(clock: world.clock)
+      let engine = SessionEngine(
+        slot: World.slot, backend: world.backend, store: world.memory.connection(as: "A"), time: clock, tasks: world.tasks)
+      try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      try await world.settle()
+      clock.stop(for: .seconds(40))
+      // The process goes on: its timer is over, and the answer is the next thing that it reads.
+      try await world.pass(SessionOptions().refreshBound + .milliseconds(500))
+      gate.resolve(())
+      #expect(await caller.value == "refreshed")
+      #expect(world.backend.sent == ["rt-1"])
+      #expect(await engine.token() == "at-2")
+    }
+  }
+}
+
+/// A clock whose sleepers find, when they wake, that much more time has passed: the machine was suspended.
+private final class StoppingClock: TimeSource {
+  private let clock: VirtualClock
+  private let stopped = Guarded(Duration.zero)
+
+  init(clock: VirtualClock) { self.clock = clock }
+
+  func stop(for duration: Duration) { stopped.withLock { $0 += duration } }
+
+  var wallClock: Date { clock.wallClock }
+  var sinceBoot: Duration { clock.sinceBoot + stopped.withLock { $0 } }
+  var bootID: String { clock.bootID }
+
+  func sleep(for duration: Duration) async throws { try await clock.sleep(for: duration) }
 }
