@@ -100,7 +100,9 @@ extension SessionEngine {
         await finish(flight, outcome, lock: lock)
         return
       }
-      effect = machine.handle(await perform(effect, of: flight, lock: &lock, sending: &sending))
+      let event = await perform(effect, of: flight, lock: &lock, sending: &sending)
+      effect = machine.handle(event)
+      options.probe?(EngineStep(event, effect))
     }
   }
 

@@ -96,9 +96,10 @@ public final class SessionEngine: Sendable {
 
   func feed(_ event: SessionMachine.Event, to core: inout Core, at now: ClockReading) -> [SessionEvent] {
     core.happenings &+= 1
-    let before = core.machine.sequence
+    let before = (sequence: core.machine.sequence, state: options.probe == nil ? .unknown : core.machine.state)
     let events = core.machine.handle(event, at: now, options: options)
-    let isNew = core.machine.sequence != before
+    let isNew = core.machine.sequence != before.sequence
+    options.probe?(EngineStep(event, from: before.state, to: core.machine.state))
     observers.post(
       isNew ? SessionSnapshot(sequence: core.machine.sequence, state: core.machine.state) : nil, events)
     return events
