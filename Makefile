@@ -21,6 +21,8 @@ DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
 export OFFLINE ?= 0
+# Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 
 require = @Tools/require $@
 sources = Package.swift Modules MockServer E2ETests Tools

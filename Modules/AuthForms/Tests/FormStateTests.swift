@@ -104,6 +104,17 @@ struct FormStateTests {
     #expect(form.focus == nil)
   }
 
+  @Test("a submission takes the cursor out of its field, and so leaves it: its error shows from then on (D5.2)")
+  func submittingLeavesTheField() {
+    var form = filled()
+    _ = form.handle(.entered(.password))
+    _ = form.handle(.submitPressed)
+    _ = form.handle(.refused(submission: 1, FormRefusal(message: "Wrong email or password.")))
+    _ = form.handle(.edited(.password, "short"))
+    #expect(form.error(for: .password) == passwordError)
+    #expect(form.error(for: .email) == nil)
+  }
+
   @Test("a second press while one runs sends nothing (D5.8)")
   func doubleSubmit() throws {
     var (form, _) = try submitting()

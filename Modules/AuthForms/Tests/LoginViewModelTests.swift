@@ -163,6 +163,26 @@ struct LoginViewModelTests {
     #expect(model.identifier == "")
   }
 
+  @Test("after a reset the answer to the first sign-in is not taken for the second one's (S19)")
+  func resetAndAgain() async {
+    let model = model()
+    async let first: Void = model.submit()
+    await service.waitForCalls(1)
+    model.reset()
+    model.identifier = "bob@example.com"
+    model.password = "password456"
+    async let second: Void = model.submit()
+    await service.waitForCalls(2)
+    service.answer(.success(anna))
+    await first
+    #expect(model.user == nil)
+    #expect(model.isLoading)
+    let bob = User(id: UUID(), email: "bob@example.com")
+    service.answer(.success(bob))
+    await second
+    #expect(model.user == bob)
+  }
+
   @Test("the fake service takes a second; password123 works and nothing else does (D5.10)")
   func fakeService() async throws {
     try await withVirtualTime(waitsForMainActor: true) { clock, _ in
