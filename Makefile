@@ -21,6 +21,8 @@ DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
 export OFFLINE ?= 0
+# Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 
 require = @Tools/require $@
 sources = Package.swift Modules MockServer E2ETests Tools
@@ -28,7 +30,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 # wait on virtual clocks and loopback sockets, not on computing.
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve bench lint format coverage sanitize docs install clean
+.PHONY: help bootstrap build test e2e serve bench lint format coverage sanitize mutants docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +93,10 @@ sanitize: ## run the unit tests under the thread sanitizer, then under the addre
 	$(require)
 	$(SWIFT) test --disable-xctest --sanitize=thread -Xswiftc -DTSAN --scratch-path .build-tsan </dev/null
 	$(SWIFT) test --disable-xctest --sanitize=address --scratch-path .build-asan </dev/null
+
+mutants: ## break the engine one rule at a time and show which test finds it (ARGS="S06 S13" for some)
+	$(require)
+	@Tools/Mutants/run $(ARGS)
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

@@ -83,7 +83,8 @@ struct ServeCommand {
     TaskStarter().start {
       await front.stop()
       authority?.remove()
-      exit(0)
+      // Nothing is buffered, and other threads still run: no destructor of a library shall run under them.
+      _exit(0)
     }
     // The stop is bounded; whoever does not want to wait for it signals again.
     let second = signals.wait()

@@ -82,6 +82,26 @@ struct ServeTests {
     }
   }
 
+  @Test("a second signal ends it at once, whatever is still going out")
+  func secondSignal() async throws {
+    try await onThread {
+      let server = try ServerProcess(["serve", "--port=0", "-q"])
+      let port = try Self.port(server.readLine())
+      let script = #"{"operation":"me","actions":[{"break":"huge"}]}"#
+      let answer = try ask(
+        port,
+        "PUT /__mock/scripts HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+          + "Content-Length: \(script.utf8.count)\r\n\r\n\(script)")
+      #expect(answer.hasPrefix("HTTP/1.1 204"))
+      // An answer that nobody reads on: the first signal lets it go out, for a second at most.
+      let reader = try beginAsking(port, "GET /me HTTP/1.1\r\nHost: a\r\n\r\n")
+      server.signal(SIGINT)
+      server.signal(SIGTERM)
+      #expect(server.wait() == 128 + SIGTERM)
+      close(reader)
+    }
+  }
+
   @Test("a port in use ends with 1 and says what to do")
   func portInUse() async throws {
     try await onThread {

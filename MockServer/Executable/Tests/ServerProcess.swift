@@ -109,14 +109,13 @@ final class ServerProcess: Sendable {
   }
 }
 
-/// Sends a request to a port of 127.0.0.1 and returns all of the answer.
-func ask(_ port: UInt16, _ request: String) throws -> String {
+/// Sends a request to a port of 127.0.0.1, waits for the first byte of the answer, and returns the socket.
+func beginAsking(_ port: UInt16, _ request: String) throws -> Int32 {
   #if canImport(Darwin)
     let descriptor = socket(AF_INET, SOCK_STREAM, 0)
   #else
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
   #endif
-  defer { close(descriptor) }
   var address = sockaddr_in()
   address.sin_family = sa_family_t(AF_INET)
   address.sin_port = port.bigEndian
@@ -129,6 +128,15 @@ func ask(_ port: UInt16, _ request: String) throws -> String {
   guard status == 0 else { throw ServerProcess.Failure(text: "connect: \(errno)") }
   let bytes = Array(request.utf8)
   guard write(descriptor, bytes, bytes.count) == bytes.count else { throw ServerProcess.Failure(text: "write") }
+  var byte: UInt8 = 0
+  guard recv(descriptor, &byte, 1, Int32(MSG_PEEK)) == 1 else { throw ServerProcess.Failure(text: "no answer") }
+  return descriptor
+}
+
+/// Sends a request to a port of 127.0.0.1 and returns all of the answer.
+func ask(_ port: UInt16, _ request: String) throws -> String {
+  let descriptor = try beginAsking(port, request)
+  defer { close(descriptor) }
   var answer: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 4096)
   while true {

@@ -13,8 +13,9 @@ import MockServerCore
 // threads only carry the reference into `loop.post`.
 final class FrontState: @unchecked Sendable {
   let loop: EventLoop
-  let handler: any MockRequestHandler
-  let options: HTTPFront.Options
+  /// What answers; nil after the end, since answers that it still holds hold this state.
+  private(set) var handler: (any MockRequestHandler)?
+  private(set) var options: HTTPFront.Options
   let tasks = TaskStarter()
   private(set) var isStopping = false
   private var listener: OpaquePointer?
@@ -179,5 +180,7 @@ final class FrontState: @unchecked Sendable {
     if let sweep { event_free(sweep) }
     listener = nil
     sweep = nil
+    handler = nil
+    options = HTTPFront.Options()
   }
 }

@@ -126,6 +126,47 @@ struct LifeTests {
     #expect(throws: FrontError.self) { try front.start() }
   }
 
+  @Test("a front that nobody keeps stops by itself")
+  func forgotten() async throws {
+    var front: HTTPFront? = HTTPFront(handler: ClosureHandler.echo())
+    let port = try #require(try front?.start().port)
+    let client = try await onThread {
+      let client = try RawClient(port: port)
+      client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+      _ = try client.readAnswer()
+      return client
+    }
+    front = nil
+    let ending = try await onThread { client.readAll().ending }
+    #expect(ending == .fin)
+    client.end()
+  }
+
+  @Test("a stopped front lets go of its handler, also while the handler holds answers of its own")
+  func noCycle() async throws {
+    weak var forgotten: Holder?
+    do {
+      let holder = Holder()
+      forgotten = holder
+      let handler = ClosureHandler { _, deliver in holder.hold(deliver) }
+      var options = HTTPFront.Options()
+      options.connectionFault = {
+        _ = holder
+        return nil
+      }
+      try await withFront(handler, options: options) { port in
+        let client = try await onThread {
+          let client = try RawClient(port: port)
+          client.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+          return client
+        }
+        await holder.wait(for: 1)
+        client.end()
+      }
+    }
+    #expect(forgotten == nil)
+  }
+
   @Test("two fronts share nothing")
   func two() async throws {
     let left = ClosureHandler.echo()

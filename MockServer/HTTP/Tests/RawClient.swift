@@ -126,7 +126,7 @@ struct RawClient {
     guard hasBody, let length = answer.length else { return answer }
     var body: [UInt8] = []
     while body.count < length {
-      let (bytes, ending) = readSome(length - body.count)
+      let (bytes, ending) = readSome(min(65536, length - body.count))
       guard ending == nil else { throw Failure(text: "\(body.count) bytes of \(length)") }
       body += bytes
     }

@@ -36,11 +36,14 @@ final class TLSClient {
     self.session = session
     SSL_set_verify(session, SSL_VERIFY_PEER, nil)
     if let authority {
-      let memory = BIO_new_mem_buf(authority, Int32(authority.utf8.count))
-      let certificate = PEM_read_bio_X509(memory, nil, nil, nil)
-      X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
-      X509_free(certificate)
-      BIO_free(memory)
+      // The memory of a string is OpenSSL's only inside the closure.
+      authority.withCString { bytes in
+        let memory = BIO_new_mem_buf(bytes, -1)
+        let certificate = PEM_read_bio_X509(memory, nil, nil, nil)
+        X509_STORE_add_cert(SSL_CTX_get_cert_store(context), certificate)
+        X509_free(certificate)
+        BIO_free(memory)
+      }
     }
     let parameters = SSL_get0_param(session)
     if name.first?.isNumber == true {

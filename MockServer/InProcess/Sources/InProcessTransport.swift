@@ -184,7 +184,7 @@ extension TransportError {
 
 extension MockRequest {
   /// The request as it would arrive.
-  init(_ request: HTTPRequest) throws(TransportError) {
+  package init(_ request: HTTPRequest) throws(TransportError) {
     let url = request.url
     guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", let host = url.host(),
       !host.isEmpty
@@ -204,7 +204,8 @@ extension MockRequest {
 }
 
 extension HTTPResponse {
-  init(_ reply: MockReply, isHead: Bool) {
+  /// The answer as a transport would give it.
+  package init(_ reply: MockReply, isHead: Bool) {
     var fields = reply.headers.map { HTTPField($0.name, $0.value) }
     if reply.status != 204, reply.status != 304 {
       fields.append(HTTPField("Content-Length", String(reply.body.count)))

@@ -112,6 +112,16 @@ import Groundwork
       return Outcome(code: await exitCode(), output: "", error: await err)
     }
 
+    /// Waits until the process has been stopped.
+    func waitForStop() async -> Bool {
+      let pid = pid
+      return await DetachedThread.run { () -> Result<Bool, Never> in
+        var status: Int32 = 0
+        while waitpid(pid, &status, WUNTRACED) < 0, errno == EINTR {}
+        return .success(status & 0xFF == 0x7F)
+      }
+    }
+
     /// Waits for the end, and reads nothing.
     func exitCode() async -> Int32 { await Self.wait(for: pid) }
 
@@ -173,7 +183,9 @@ import Groundwork
       var bytes = [CChar](repeating: 0, count: 4096)
       let count = readlink("/proc/self/exe", &bytes, bytes.count)
       guard count > 0 else { throw Failure(description: "no /proc/self/exe") }
-      let folder = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self).split(separator: "/", omittingEmptySubsequences: false).dropLast()
+      let folder = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self).split(
+        separator: "/", omittingEmptySubsequences: false
+      ).dropLast()
       let path = folder.joined(separator: "/") + "/chirp"
       guard access(path, X_OK) == 0 else { throw Failure(description: "\(path) is not built") }
       return path

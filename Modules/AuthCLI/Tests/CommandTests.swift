@@ -8,6 +8,12 @@ import MockServerCore
 import MockServerInProcess
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The commands, from their arguments to their exit codes, against the mock server in process.
 struct CommandTests {
   private let world = CommandLineWorld(policy: MockPolicy(accessTTL: .seconds(900)))
@@ -99,7 +105,8 @@ struct CommandTests {
     let transports = world.transportsMade.withLock { $0 }
     let status = await world.run("status")
     #expect(status.code == 0)
-    for part in ["Signed in", CommandLineWorld.url, "default", "in 15 min", "/home/anna/.local/state/chirp", "keyfile"] {
+    for part in ["Signed in", CommandLineWorld.url, "default", "in 15 min", "/home/anna/.local/state/chirp", "keyfile"]
+    {
       #expect(status.output.contains(part), "\(part)")
     }
     let json = try await world.run("status", "--json").json()
@@ -125,9 +132,11 @@ struct CommandTests {
     #expect(out.output.contains(CommandLineWorld.url))
   }
 
-  @Test("a store that cannot be read is never told as signed out (S21)", arguments: [
-    (StoreError.Code.corrupted, Int32(7)), (.insecurePermissions, 7), (.locked, 6), (.unavailable, 6), (.busy, 5),
-  ])
+  @Test(
+    "a store that cannot be read is never told as signed out (S21)",
+    arguments: [
+      (StoreError.Code.corrupted, Int32(7)), (.insecurePermissions, 7), (.locked, 6), (.unavailable, 6), (.busy, 5),
+    ])
   func unreadableStore(code: StoreError.Code, exit: Int32) async throws {
     await world.login()
     for operation in [FaultySessionStore.Operation.read, .lastSignedIn] {
@@ -158,10 +167,12 @@ struct CommandTests {
     #expect(await world.run("status").code == 4)
   }
 
-  @Test("the password comes from standard input or a file, one line, untrimmed but for its end", arguments: [
-    ("password123\n", true), ("password123\r\n", true), ("password123", true), (" password123\n", false),
-    ("password123 \n", false),
-  ])
+  @Test(
+    "the password comes from standard input or a file, one line, untrimmed but for its end",
+    arguments: [
+      ("password123\n", true), ("password123\r\n", true), ("password123", true), (" password123\n", false),
+      ("password123 \n", false),
+    ])
   func passwordSources(content: String, works: Bool) async throws {
     let fromInput = await world.run(
       "login", "--server", CommandLineWorld.url, "--email", "anna@example.com", "--password-stdin",
@@ -173,10 +184,12 @@ struct CommandTests {
     #expect((fromFile.code == 0) == works)
   }
 
-  @Test("bad password sources are usage errors", arguments: [
-    ["--password-stdin"], ["--password-file", "/none"], ["--password-file", "/two"],
-    ["--password-stdin", "--password-file", "/pw"],
-  ])
+  @Test(
+    "bad password sources are usage errors",
+    arguments: [
+      ["--password-stdin"], ["--password-file", "/none"], ["--password-file", "/two"],
+      ["--password-stdin", "--password-file", "/pw"],
+    ])
   func badPasswordSources(options: [String]) async throws {
     let outcome = await world.run(
       ["login", "--server", CommandLineWorld.url, "--email", "anna@example.com"] + options,
@@ -274,9 +287,11 @@ struct CommandTests {
 
   // MARK: Requests
 
-  @Test("api: 1 for other 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same", arguments: [
-    (404, Int32(1)), (403, 1), (422, 1), (429, 5), (500, 5), (503, 5),
-  ])
+  @Test(
+    "api: 1 for other 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same",
+    arguments: [
+      (404, Int32(1)), (403, 1), (422, 1), (429, 5), (500, 5), (503, 5),
+    ])
   func apiStatus(status: Int, exit: Int32) async throws {
     await world.login()
     world.realm.script(.me, MockAction(status: status, body: .object(["a": "b"])))
@@ -294,7 +309,8 @@ struct CommandTests {
     #expect(post.output.hasPrefix("HTTP 201\n"))
     #expect(post.output.contains("\n\n{"))
     let file = await world.run(
-      "api", "POST", "/posts", "-d", "@/post", "-H", "Idempotency-Key: one", files: ["/post": #"{"text":"From a file"}"#])
+      "api", "POST", "/posts", "-d", "@/post", "-H", "Idempotency-Key: one",
+      files: ["/post": #"{"text":"From a file"}"#])
     #expect(file.code == 0)
     let again = await world.run(
       "api", "POST", "/posts", "-d", "-", "-H", "Idempotency-Key: one",
@@ -305,9 +321,11 @@ struct CommandTests {
     #expect(feed.output.contains("From a file"))
   }
 
-  @Test("api refuses whole URLs and bad header fields before anything is sent", arguments: [
-    ["GET", "http://example.com/me"], ["GET", "me"], ["G T", "/me"], ["GET", "/me", "-H", "secret-without-colon"],
-  ])
+  @Test(
+    "api refuses whole URLs and bad header fields before anything is sent",
+    arguments: [
+      ["GET", "http://example.com/me"], ["GET", "me"], ["G T", "/me"], ["GET", "/me", "-H", "secret-without-colon"],
+    ])
   func apiUsage(arguments: [String]) async throws {
     await world.login()
     let requests = world.realm.journal().count
@@ -334,6 +352,11 @@ struct CommandTests {
     #expect(who2.code == 4)
     let status = await world.run("status", environment: environment)
     #expect(status.error.contains("CHIRP_TOKEN"))
+    let json = await world.run("whoami", "--json", environment: ["CHIRP_TOKEN": "no-such-token"])
+    let lines = try json.error.split(separator: "\n").map {
+      try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
+    }
+    #expect(lines.count == 2 && lines[0]["notice"] != nil && lines[1]["error"]?["exitCode"]?.integer == 4)
   }
 
   @Test("verbose traces requests on standard error, and no secret among them")
@@ -419,10 +442,12 @@ struct CommandTests {
 
   // MARK: The table
 
-  @Test("what is not there yet is said, with exit 2", arguments: [
-    ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--key-source", "passphrase"],
-    ["--key-source", "secret-service"], ["--api-key", "k"], ["--client-id", "i"],
-  ])
+  @Test(
+    "what is not there yet is said, with exit 2",
+    arguments: [
+      ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--key-source", "passphrase"],
+      ["--key-source", "secret-service"], ["--api-key", "k"], ["--client-id", "i"],
+    ])
   func notThereYet(option: [String]) async throws {
     let outcome = await world.run(["status"] + option)
     #expect(outcome.code == 2)
@@ -462,10 +487,12 @@ struct CommandTests {
     #expect(outcome.error == "")
   }
 
-  @Test("colors only on a terminal, and not when they are unwanted", arguments: [
-    (true, [:], [], true), (false, [:], [], false), (true, ["NO_COLOR": "1"], [], false),
-    (true, ["TERM": "dumb"], [], false), (true, [:], ["--no-color"], false),
-  ] as [(Bool, [String: String], [String], Bool)])
+  @Test(
+    "colors only on a terminal, and not when they are unwanted",
+    arguments: [
+      (true, [:], [], true), (false, [:], [], false), (true, ["NO_COLOR": "1"], [], false),
+      (true, ["TERM": "dumb"], [], false), (true, [:], ["--no-color"], false),
+    ] as [(Bool, [String: String], [String], Bool)])
   func colors(isTerminal: Bool, environment: [String: String], options: [String], expected: Bool) async throws {
     let console = ScriptedConsole(errorIsTerminal: isTerminal)
     let outcome = await world.run(["token"] + options, console: console, environment: environment)

@@ -61,7 +61,8 @@ struct ErrorTableTests {
 
   @Test("a usage error is 2 and says what was meant")
   func usage() throws {
-    let error = UsageError(.unknownOption, "There is no option '--emial'.", suggestion: "--email", command: "chirp login")
+    let error = UsageError(
+      .unknownOption, "There is no option '--emial'.", suggestion: "--email", command: "chirp login")
     let failure = CommandFailure(error)
     #expect(failure.exitCode == .usage)
     #expect(failure.text == "chirp: There is no option '--emial'.\nDid you mean --email? Try: chirp login --help\n")

@@ -71,7 +71,8 @@ import Testing
         if truncated {
           content = Array(content.prefix(5000))
         } else {
-          content.replaceSubrange(0..<100, with: Array("This was a database once. ".utf8) + Array(repeating: 0x2E, count: 74))
+          content.replaceSubrange(
+            0..<100, with: Array("This was a database once. ".utf8) + Array(repeating: 0x2E, count: 74))
         }
         try overwrite(path, with: content)
         for command in ["status", "token", "logout"] {
@@ -132,9 +133,11 @@ import Testing
       }
     }
 
-    @Test("a signal while a password is typed: echo on again, 128 + signal", arguments: [
-      (SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129),
-    ] as [(Int32, Int32)])
+    @Test(
+      "a signal while a password is typed: echo on again, 128 + signal",
+      arguments: [
+        (SIGINT, 130), (SIGTERM, 143), (SIGHUP, 129),
+      ] as [(Int32, Int32)])
     func signalAtPassword(signal: Int32, code: Int32) async throws {
       try await ProcessWorld.run { world in
         let process = try world.terminal("login", "--email", "anna@example.com")
@@ -149,7 +152,9 @@ import Testing
       }
     }
 
-    @Test("Ctrl-C typed at the password is 130, Ctrl-D is 3", arguments: [("\u{3}", 130), ("\u{4}", 3)] as [(String, Int32)])
+    @Test(
+      "Ctrl-C typed at the password is 130, Ctrl-D is 3",
+      arguments: [("\u{3}", 130), ("\u{4}", 3)] as [(String, Int32)])
     func controlKeys(key: String, code: Int32) async throws {
       try await ProcessWorld.run { world in
         let process = try world.terminal("login", "--email", "anna@example.com")
@@ -163,11 +168,31 @@ import Testing
       }
     }
 
+    @Test("stopped at the password the terminal is given back; continued, it is asked again, unseen")
+    func stoppedAtPassword() async throws {
+      try await ProcessWorld.run { world in
+        let process = try world.terminal("login", "--email", "anna@example.com")
+        try await process.waitFor("Password: ")
+        process.send(SIGTSTP)
+        #expect(await process.waitForStop())
+        #expect(process.echoes)
+        process.send(SIGCONT)
+        try await process.waitFor("Password: ", times: 2)
+        #expect(!process.echoes)
+        await process.type("password123\n")
+        let outcome = await process.finishOnTerminal()
+        #expect(outcome.code == 0, "\(outcome.output)")
+        #expect(!outcome.output.contains("password123"))
+      }
+    }
+
     // MARK: Signals during a refresh
 
-    @Test("an interrupt while a refresh is under way waits for its commit: no token is lost (S16)", arguments: [
-      SIGINT, SIGTERM, SIGHUP,
-    ] as [Int32])
+    @Test(
+      "an interrupt while a refresh is under way waits for its commit: no token is lost (S16)",
+      arguments: [
+        SIGINT, SIGTERM, SIGHUP,
+      ] as [Int32])
     func interruptedRefresh(signal: Int32) async throws {
       try await ProcessWorld.run { world in
         try await world.login()

@@ -50,7 +50,10 @@ struct PromptTests {
   @Test("after three refusals the command ends with 4")
   func threeTries() async throws {
     let outcome = await world.run(
-      start, console: ScriptedConsole(typed: ["anna@example.com", "wrong-password", "", "wrong-password", "", "wrong-password"]))
+      start,
+      console: ScriptedConsole(typed: [
+        "anna@example.com", "wrong-password", "", "wrong-password", "", "wrong-password",
+      ]))
     #expect(outcome.code == 4)
     #expect(world.realm.count(.login) == 3)
   }

@@ -9,16 +9,19 @@ struct AuthProfileTests {
     #expect(profile.strings.keys.allSatisfy { !profile.strings[$0].isEmpty })
   }
 
-  @Test("the documents' own texts stand in their profiles", arguments: [
-    ("envelope", "Login.UsernameField.Title", "Username"), ("envelope", "Login.PasswordField.Title", "Password"),
-    ("envelope", "Login.LoginButton.Title", "Login"), ("envelope", "Home.Title", "Welcome!"),
-    ("envelope", "Home.LogoutButton.Title", "Logout"), ("chirp", "Login.Title", "Welcome back"),
-    ("chirp", "Login.LoginButton.Title", "Log In"), ("chirp", "Login.Error.InvalidCredentials", "Invalid email or password."),
-    ("loginForm", "Login.LoginButton.Title", "Log in"), ("loginForm", "Home.LogoutButton.Title", "Log out"),
-    ("loginForm", "Login.EmailField.Error", "Enter a valid email, like name@example.com."),
-    ("loginForm", "Login.PasswordField.Error", "Use at least 8 characters."),
-    ("loginForm", "Login.Error.InvalidCredentials", "Wrong email or password."),
-  ])
+  @Test(
+    "the documents' own texts stand in their profiles",
+    arguments: [
+      ("envelope", "Login.UsernameField.Title", "Username"), ("envelope", "Login.PasswordField.Title", "Password"),
+      ("envelope", "Login.LoginButton.Title", "Login"), ("envelope", "Home.Title", "Welcome!"),
+      ("envelope", "Home.LogoutButton.Title", "Logout"), ("chirp", "Login.Title", "Welcome back"),
+      ("chirp", "Login.LoginButton.Title", "Log In"),
+      ("chirp", "Login.Error.InvalidCredentials", "Invalid email or password."),
+      ("loginForm", "Login.LoginButton.Title", "Log in"), ("loginForm", "Home.LogoutButton.Title", "Log out"),
+      ("loginForm", "Login.EmailField.Error", "Enter a valid email, like name@example.com."),
+      ("loginForm", "Login.PasswordField.Error", "Use at least 8 characters."),
+      ("loginForm", "Login.Error.InvalidCredentials", "Wrong email or password."),
+    ])
   func texts(profile: String, key: String, text: String) throws {
     let profile = try #require(AuthProfile.named(profile))
     #expect(profile.strings[StringKey(rawValue: key)] == text)

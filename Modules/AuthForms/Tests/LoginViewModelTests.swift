@@ -69,7 +69,11 @@ struct LoginViewModelTests {
     #expect(service.calls.count == 1)
     let user = anna
     let changed = AsyncStream<Void>.makeStream()
-    withObservationTracking { _ = model.user } onChange: { changed.continuation.yield() }
+    withObservationTracking {
+      _ = model.user
+    } onChange: {
+      changed.continuation.yield()
+    }
     service.answer(.success(user))
     for await _ in changed.stream { break }
     #expect(service.calls.count == 1)
@@ -84,10 +88,12 @@ struct LoginViewModelTests {
     #expect(model.form.state.focus == .email)
   }
 
-  @Test("a refusal shows each profile's own text, and a screen reader hears it (D1.5, D5.4, D5.9)", arguments: [
-    ("loginForm", "Wrong email or password."), ("chirp", "Invalid email or password."),
-    ("envelope", "Wrong username or password."), ("supabase", "Wrong email or password."),
-  ])
+  @Test(
+    "a refusal shows each profile's own text, and a screen reader hears it (D1.5, D5.4, D5.9)",
+    arguments: [
+      ("loginForm", "Wrong email or password."), ("chirp", "Invalid email or password."),
+      ("envelope", "Wrong username or password."), ("supabase", "Wrong email or password."),
+    ])
   func refusal(profile: String, text: String) async throws {
     let model = model(try #require(AuthProfile.named(profile)))
     await submit(model, answer: .failure(APIError(.invalidCredentials, status: 401)))
@@ -100,17 +106,23 @@ struct LoginViewModelTests {
     #expect(model.errorMessage == nil)
   }
 
-  @Test("a failure that is nobody's refusal says what to do", arguments: [
-    (APIError(TransportError(.cannotConnect, mayHaveBeenSent: false, message: "refused")),
-      "No connection to the server. Check your network and try again."),
-    (APIError(TransportError(.timedOut, mayHaveBeenSent: true, message: "late")),
-      "The server took too long to answer. Try again."),
-    (APIError(.rateLimited, status: 429, retryAfter: .milliseconds(1500)), "Too many tries. Try again in 2 s."),
-    (APIError(.rateLimited, status: 429), "Too many tries. Wait a little and try again."),
-    (APIError(.serverError, status: 503), "The server has a problem. Try again later."),
-    (APIError(.undecodable, status: 200), "The server's answer could not be read."),
-    (APIError(.forbidden, status: 403, serverMessage: "Banned."), "Banned."),
-  ])
+  @Test(
+    "a failure that is nobody's refusal says what to do",
+    arguments: [
+      (
+        APIError(TransportError(.cannotConnect, mayHaveBeenSent: false, message: "refused")),
+        "No connection to the server. Check your network and try again."
+      ),
+      (
+        APIError(TransportError(.timedOut, mayHaveBeenSent: true, message: "late")),
+        "The server took too long to answer. Try again."
+      ),
+      (APIError(.rateLimited, status: 429, retryAfter: .milliseconds(1500)), "Too many tries. Try again in 2 s."),
+      (APIError(.rateLimited, status: 429), "Too many tries. Wait a little and try again."),
+      (APIError(.serverError, status: 503), "The server has a problem. Try again later."),
+      (APIError(.undecodable, status: 200), "The server's answer could not be read."),
+      (APIError(.forbidden, status: 403, serverMessage: "Banned."), "Banned."),
+    ])
   func passingFailures(error: APIError, text: String) async {
     let model = model()
     await submit(model, answer: .failure(error))
@@ -125,11 +137,13 @@ struct LoginViewModelTests {
     #expect(model.errorMessage == "You could not be signed in, since it cannot be saved here. The disk is full.")
   }
 
-  @Test("a cancelled sign-in leaves no message and can be tried again", arguments: [
-    CancellationError() as any Error,
-    APIError(TransportError(.cancelled, mayHaveBeenSent: true, message: "cancelled")),
-    StoreError(.cancelled, "dismissed"),
-  ])
+  @Test(
+    "a cancelled sign-in leaves no message and can be tried again",
+    arguments: [
+      CancellationError() as any Error,
+      APIError(TransportError(.cancelled, mayHaveBeenSent: true, message: "cancelled")),
+      StoreError(.cancelled, "dismissed"),
+    ])
   func cancelled(error: any Error) async {
     let model = model()
     await submit(model, answer: .failure(error))
@@ -147,6 +161,26 @@ struct LoginViewModelTests {
     await done
     #expect(model.user == nil)
     #expect(model.identifier == "")
+  }
+
+  @Test("after a reset the answer to the first sign-in is not taken for the second one's (S19)")
+  func resetAndAgain() async {
+    let model = model()
+    async let first: Void = model.submit()
+    await service.waitForCalls(1)
+    model.reset()
+    model.identifier = "bob@example.com"
+    model.password = "password456"
+    async let second: Void = model.submit()
+    await service.waitForCalls(2)
+    service.answer(.success(anna))
+    await first
+    #expect(model.user == nil)
+    #expect(model.isLoading)
+    let bob = User(id: UUID(), email: "bob@example.com")
+    service.answer(.success(bob))
+    await second
+    #expect(model.user == bob)
   }
 
   @Test("the fake service takes a second; password123 works and nothing else does (D5.10)")

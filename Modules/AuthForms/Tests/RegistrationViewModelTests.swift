@@ -64,10 +64,12 @@ struct RegistrationViewModelTests {
     #expect(model.canSubmit)
   }
 
-  @Test("a taken name without fields reaches its field all the same (D4.6)", arguments: [
-    (ServerErrorCode.emailTaken, FieldName.email, "This email already has an account."),
-    (.usernameTaken, .username, "This username is taken."),
-  ])
+  @Test(
+    "a taken name without fields reaches its field all the same (D4.6)",
+    arguments: [
+      (ServerErrorCode.emailTaken, FieldName.email, "This email already has an account."),
+      (.usernameTaken, .username, "This username is taken."),
+    ])
   func taken(code: ServerErrorCode, field: FieldName, text: String) async {
     let model = model(.chirp)
     await submit(model, answer: .failure(APIError(.conflict, status: 409, serverCode: code, serverMessage: "Taken.")))

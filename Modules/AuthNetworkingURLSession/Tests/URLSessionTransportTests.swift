@@ -10,7 +10,8 @@ import Testing
 @Suite("URLSessionTransport: what is its own")
 struct URLSessionTransportTests {
   @Test(
-    "every promise of a transport, but for the answers that Foundation does not stand", arguments: TransportContract.checks
+    "every promise of a transport, but for the answers that Foundation does not stand",
+    arguments: TransportContract.checks
   )
   func contract(check: ContractCheck<TransportContract.Subject>) async throws {
     try await check.run(

@@ -90,6 +90,38 @@ public final class SQLiteSessionStore: SessionStore {
     try await core.lastSignedIn()
   }
 
+  /// Seals every session and every row of the outbox under a new data key, in one transaction.
+  ///
+  /// For when the database and what guards its key may have leaked. Interrupted anywhere, all stands under the old key
+  /// or all under the new one. Other processes go on: they take the new key up at their next call.
+  ///
+  /// - Throws: `notFound` if there is no store yet.
+  public func renewDataKey() async throws(StoreError) {
+    _ = try await writing { () throws(StoreError) in try await core.renewDataKey() ? true : nil }
+  }
+
+  /// Makes a new guard of the same source: a new key file, a new salt.
+  ///
+  /// The data key stays: whoever knows it already still does. Interrupted anywhere, one of the two guards opens the
+  /// store.
+  ///
+  /// - Throws: `notFound` if there is no store yet.
+  public func renewGuard() async throws(StoreError) {
+    _ = try await writing { () throws(StoreError) in try await core.renewGuard(movingTo: nil) ? true : nil }
+  }
+
+  /// Moves the store to another key source, in one transaction: the key is sealed by the new source and read back, the
+  /// store is committed, then the old source's guard is removed.
+  ///
+  /// From then on this value uses `source`. The data key stays; ``renewDataKey()`` changes it, and should, if the old
+  /// guard may be known to somebody.
+  ///
+  /// - Throws: `notFound` if there is no store yet; what the sources throw. After an error while the old guard was being
+  ///   removed the store is sealed by the new source.
+  public func changeKeySource(to source: any KeySource) async throws(StoreError) {
+    _ = try await writing { () throws(StoreError) in try await core.renewGuard(movingTo: source) ? true : nil }
+  }
+
   /// Writes of one process come one after the other, in the order they were asked for; then each waits for other
   /// processes.
   ///

@@ -105,7 +105,7 @@ public final class TokenStoreSessionAdapter: SessionStore {
   private func current() async throws(StoreError) -> SlotState {
     let bundle = try await loadBundle()
     let known = await memory.read(slot)
-    if let bundle, let former = known.record?.bundle, bundle.isSame(as: former) { return known }
+    if let bundle, let former = known.record?.bundle, bundle.holdsSamePair(as: former) { return known }
     if bundle == nil, known.record == nil { return known }
     let found = bundle.map { bundle in
       SessionRecord(
@@ -154,6 +154,7 @@ extension StoreError {
   package init(tokenStoreError error: any Error) {
     switch error {
     case let error as StoreError: self = error
+    case let error as KeychainError: self = error.storeError
     case is CancellationError: self = StoreError(.cancelled, "The token store's call was cancelled.")
     default: self = StoreError(.unavailable, "The token store failed (\(type(of: error))).")
     }
@@ -162,7 +163,7 @@ extension StoreError {
 
 extension TokenBundle {
   /// Whether both are the same pair; a store may round the expiry, which makes it no other bundle.
-  fileprivate func isSame(as other: TokenBundle) -> Bool {
+  func holdsSamePair(as other: TokenBundle) -> Bool {
     guard accessToken == other.accessToken, refreshToken == other.refreshToken else { return false }
     switch (accessTokenExpiry, other.accessTokenExpiry) {
     case (nil, nil): return true

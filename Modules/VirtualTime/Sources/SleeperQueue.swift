@@ -1,9 +1,9 @@
 /// A binary heap of sleepers: earliest deadline first, and among equals whoever went to sleep first.
-struct SleeperQueue: Sendable {
+package struct SleeperQueue: Sendable {
   /// One who sleeps; ids grow in the order of going to sleep.
-  struct Sleeper: Sendable {
-    var deadline: Duration
-    var id: UInt64
+  package struct Sleeper: Sendable {
+    package var deadline: Duration
+    package var id: UInt64
 
     func isBefore(_ other: Sleeper) -> Bool {
       deadline != other.deadline ? deadline < other.deadline : id < other.id
@@ -12,11 +12,14 @@ struct SleeperQueue: Sendable {
 
   private var heap: [Sleeper] = []
 
+  /// Makes an empty queue.
+  package init() {}
+
   /// Who wakes next.
-  var first: Sleeper? { heap.first }
+  package var first: Sleeper? { heap.first }
 
   /// Adds a sleeper.
-  mutating func insert(_ id: UInt64, deadline: Duration) {
+  package mutating func insert(_ id: UInt64, deadline: Duration) {
     heap.append(Sleeper(deadline: deadline, id: id))
     var child = heap.count - 1
     while child > 0 {
@@ -28,7 +31,7 @@ struct SleeperQueue: Sendable {
   }
 
   /// Removes who wakes next, if there is anyone.
-  mutating func removeFirst() {
+  package mutating func removeFirst() {
     guard let last = heap.popLast(), !heap.isEmpty else { return }
     heap[0] = last
     var parent = 0

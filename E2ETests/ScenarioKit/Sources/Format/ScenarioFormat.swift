@@ -11,7 +11,8 @@ package enum ScenarioFormat {
   /// All verbs; a step has one of them, or only checks.
   static let verbs =
     ["login", "register", "call"] + bareVerbs + [
-      "switch", "advance", "server-clock", "client-clock", "revoke", "script", "policy", "release", "wait", "until", "await",
+      "switch", "advance", "server-clock", "client-clock", "revoke", "script", "policy", "release", "wait", "until",
+      "await",
       "cancel", "open", "type", "leave", "return", "tap",
     ]
 
@@ -224,7 +225,8 @@ package enum ScenarioFormat {
             ]), "let answers go that an action holds"),
           FieldShape("wait", counts, "wait until so many requests of an operation have reached the server"),
           FieldShape(
-            "until", .object(ObjectShape("a client", clientFields)), "wait until the client believes this, 10 s at most"),
+            "until", .object(ObjectShape("a client", clientFields)), "wait until the client believes this, 10 s at most"
+          ),
           FieldShape("await", .text, "wait for a step in the background"),
           FieldShape("cancel", .text, "give a step in the background up"),
           FieldShape(

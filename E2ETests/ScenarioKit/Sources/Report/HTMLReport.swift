@@ -77,7 +77,7 @@ package enum HTMLReport {
     th,td{text-align:left;padding:3px 8px;border-bottom:1px solid var(--line);vertical-align:top}th{color:var(--soft);font-weight:500}
     tr.bad td{color:var(--bad)}.failure{border-left:3px solid var(--bad);padding:2px 12px;margin:8px 0}.failure dl{margin:0;display:grid;grid-template-columns:80px 1fr;font-family:ui-monospace,monospace;font-size:13px}
     dd{margin:0;overflow-wrap:anywhere}.columns{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,1fr);gap:20px}@media(max-width:800px){.columns{grid-template-columns:1fr}}
-    svg{max-width:100%;height:auto}svg text{font:12px ui-monospace,monospace;fill:var(--text)}svg .lane{stroke:var(--line)}svg .arrow{stroke:var(--soft);fill:none}
+    svg{max-width:100%;height:auto}svg text{font:12px ui-monospace,monospace;fill:var(--text);paint-order:stroke;stroke:var(--card);stroke-width:4px;stroke-linejoin:round}svg .lane{stroke:var(--line)}svg .arrow{stroke:var(--soft);fill:none}
     svg .refresh{stroke:#3a78c9}svg .fault{stroke:var(--bad)}svg .step{fill:var(--soft)}[hidden]{display:none}
     """
 

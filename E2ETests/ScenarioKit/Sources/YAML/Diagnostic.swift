@@ -21,11 +21,23 @@ package struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
   /// One sentence: what is wrong, and what would be right.
   package var message: String
 
-  /// Makes a diagnostic.
+  /// Makes a diagnostic; what it repeats of the file stays on one line and moves no cursor.
   package init(file: String, mark: Mark, message: String) {
     self.file = file
     self.mark = mark
-    self.message = message
+    self.message = Self.printable(message)
+  }
+
+  private static func printable(_ text: String) -> String {
+    var result = ""
+    for scalar in text.unicodeScalars.prefix(1000) {
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+        result += scalar == "\n" ? "\\n" : "\\u{\(String(scalar.value, radix: 16))}"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+    return result
   }
 
   /// `file:line:column: message`, as compilers write it and editors understand it.

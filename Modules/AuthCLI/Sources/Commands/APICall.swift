@@ -3,6 +3,7 @@ import AuthNetworking
 import AuthSession
 import CommandLineTable
 import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

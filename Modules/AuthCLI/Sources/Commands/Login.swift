@@ -4,6 +4,7 @@ import AuthSession
 import AuthStorage
 import CommandLineTable
 import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -53,7 +54,8 @@ extension CommandContext {
     output.say("\(session.profile.login.title): \(session.server.text)")
     if let identifier { model.identifier = identifier }
     if let password { model.password = password }
-    var given: Set<FieldName> = Set([identifier.map { _ in session.profile.identifierField }, password.map { _ in .password }].compactMap(\.self))
+    var given: Set<FieldName> = Set(
+      [identifier.map { _ in session.profile.identifierField }, password.map { _ in .password }].compactMap(\.self))
     for attempt in 1... {
       try await prompts.fill(keeping: given)
       await model.submit()
@@ -70,7 +72,9 @@ extension CommandContext {
 
   /// The session as data.
   func summary(of session: CommandSession) -> JSONValue {
-    var object: [String: JSONValue] = ["server": .string(session.server.text), "account": .string(session.slot.account)]
+    var object: [String: JSONValue] = [
+      "server": .string(session.server.text), "account": .string(session.slot.account),
+    ]
     guard case .signedIn(let summary) = session.engine.snapshot.state else {
       object["state"] = "signedOut"
       return .object(object)

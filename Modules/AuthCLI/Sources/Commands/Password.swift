@@ -1,4 +1,5 @@
 import CommandLineTable
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -4,6 +4,7 @@ import AuthSession
 import AuthStorage
 import CommandLineTable
 import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -95,7 +96,8 @@ extension CommandContext {
     from session: CommandSession, _ scope: SignOutScope
   ) async throws -> (slot: SessionSlot, result: SignOutResult) {
     guard scope == .local else {
-      throw call.usageError("--scope \(scope.rawValue): dialect \(session.dialect.rawValue) ends one session at a time.")
+      throw call.usageError(
+        "--scope \(scope.rawValue): dialect \(session.dialect.rawValue) ends one session at a time.")
     }
     return (session.slot, try await session.engine.signOut(scope: scope))
   }

@@ -2,6 +2,7 @@ import AuthModels
 import AuthSession
 import AuthStorage
 import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

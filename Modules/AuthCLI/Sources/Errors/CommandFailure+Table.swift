@@ -92,7 +92,8 @@ extension CommandFailure {
     case .clientError: return "The server refused the request\(status).\(said)"
     case .serverError: return "The server has a problem\(status).\(said)"
     case .undecodable:
-      return "The server's answer could not be used\(status)\(error.detail.map { ": \($0)" } ?? ".")"
+      return error.detail.map { "The server's answer could not be used: \($0)." }
+        ?? "The server's answer could not be used\(status)."
     }
   }
 

@@ -4,6 +4,7 @@ import AuthSession
 import AuthStorage
 import CommandLineTable
 import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -62,7 +62,7 @@ public struct LiveConsole: Console {
   ) -> Result<String?, ConsoleError> {
     let screen = onError ? STDERR_FILENO : open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)
     defer { if !onError, screen >= 0 { close(screen) } }
-    if hidden, !echo.hide(STDIN_FILENO) {
+    if hidden, !echo.hide(STDIN_FILENO, screen: screen, prompt: prompt) {
       return .failure(.failed("This terminal cannot hide what is typed: use --password-stdin or --password-file."))
     }
     defer { if hidden { echo.restore() } }

@@ -78,7 +78,8 @@ public final class SignalWatch: Sendable {
 
   private func take(_ number: Int32) {
     if number == SIGTSTP {
-      echo.whileVisible { kill(getpid(), SIGSTOP) }
+      // To this very thread: sent to the process, it might stop only after this thread has gone on.
+      echo.whileVisible { pthread_kill(pthread_self(), SIGSTOP) }
       return
     }
     let mustWait = state.withLock { state in

@@ -11,6 +11,8 @@ public final class TerminalEcho: Sendable {
   private struct Hidden {
     var descriptor: Int32
     var mode: termios
+    var screen: Int32
+    var prompt: [UInt8]
   }
 
   private let hidden = Guarded<Hidden?>(nil)
@@ -18,13 +20,13 @@ public final class TerminalEcho: Sendable {
   /// Makes the one echo of a process's terminal.
   public init() {}
 
-  /// Turns the echo off.
+  /// Turns the echo of a terminal off, to ask `prompt` on `screen`.
   ///
   /// - Returns: whether it is off; nothing may be typed in otherwise.
-  func hide(_ descriptor: Int32) -> Bool {
+  func hide(_ descriptor: Int32, screen: Int32, prompt: String) -> Bool {
     var mode = termios()
     guard tcgetattr(descriptor, &mode) == 0 else { return false }
-    let saved = Hidden(descriptor: descriptor, mode: mode)
+    let saved = Hidden(descriptor: descriptor, mode: mode, screen: screen, prompt: Array(prompt.utf8))
     hidden.withLock { $0 = saved }
     guard Self.turnOff(saved) else {
       restore()
@@ -38,17 +40,21 @@ public final class TerminalEcho: Sendable {
   /// - Returns: whether a password was being typed.
   @discardableResult
   func restore() -> Bool {
-    guard let saved = hidden.withLock({ saved in defer { saved = nil }; return saved }) else { return false }
+    guard
+      let saved = hidden.withLock({ saved in
+        defer { saved = nil }; return saved
+      })
+    else { return false }
     Self.apply(saved.mode, to: saved.descriptor)
     return true
   }
 
-  /// Runs `stop`, which stops the process, with the echo on, and turns it off again afterwards if it was off.
+  /// Runs `stop`, which stops the process, with the echo on; if it was off, turns it off again and asks again.
   func whileVisible(_ stop: () -> Void) {
     guard let saved = hidden.withLock({ $0 }) else { return stop() }
     Self.apply(saved.mode, to: saved.descriptor)
     stop()
-    _ = Self.turnOff(saved)
+    if Self.turnOff(saved) { _ = write(saved.screen, saved.prompt, saved.prompt.count) }
   }
 
   private static func turnOff(_ saved: Hidden) -> Bool {

@@ -2,12 +2,22 @@
 public struct FieldHints: Sendable, Hashable {
   /// Which keys come up.
   public enum Keyboard: String, Sendable, Hashable {
-    case standard, email
+    /// Letters.
+    case standard
+    /// Letters with `@` and dot at hand.
+    case email
   }
 
   /// What password managers may fill in.
   public enum ContentType: String, Sendable, Hashable {
-    case username, emailAddress, password, newPassword
+    /// A saved name to sign in with, which may be an email: what fills a whole sign-in form (D5.6).
+    case username
+    /// An email (D1).
+    case emailAddress
+    /// A saved password.
+    case password
+    /// A password that is being chosen: a manager may suggest one.
+    case newPassword
   }
 
   /// What the Return key says and does (D5.7).

@@ -1,6 +1,7 @@
 import AuthModels
 import AuthSession
 import AuthStorage
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -25,6 +25,9 @@ public struct FormState: Sendable, Hashable {
     self.specification = specification
   }
 
+  /// The number of the submission whose answer is awaited, if one runs.
+  public var runningSubmission: Int? { isSubmitting ? submissions : nil }
+
   /// What stands in a field, as it was typed.
   public subscript(name: FieldName) -> String { values[name] ?? "" }
 

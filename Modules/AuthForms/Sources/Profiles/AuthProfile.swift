@@ -28,7 +28,8 @@ extension AuthProfile {
   /// The login form of D5: the default.
   public static let loginForm = make(
     "loginForm", strings: PackageResources.loginForm_json, identifier: .email, identifierRule: .email,
-    emailContent: .username, passwordRule: .minimumLength(8), newPasswordRule: .minimumLength(8), signUpHasUsername: true,
+    emailContent: .username, passwordRule: .minimumLength(8), newPasswordRule: .minimumLength(8),
+    signUpHasUsername: true,
     messagePlacement: .belowButton)
 
   /// Chirp, the app of D1 and D3.
@@ -91,7 +92,8 @@ extension AuthProfile {
   }
 
   private static func email(
-    _ title: StringKey, _ error: StringKey, _ rule: FieldRule, _ content: FieldHints.ContentType, _ strings: StringsTable
+    _ title: StringKey, _ error: StringKey, _ rule: FieldRule, _ content: FieldHints.ContentType,
+    _ strings: StringsTable
   ) -> FormField {
     FormField(
       name: .email, rule: rule, hints: FieldHints(keyboard: .email, contentType: content), title: strings[title],
@@ -99,7 +101,8 @@ extension AuthProfile {
   }
 
   private static func password(
-    _ title: StringKey, _ error: StringKey, _ rule: FieldRule, _ content: FieldHints.ContentType, _ strings: StringsTable
+    _ title: StringKey, _ error: StringKey, _ rule: FieldRule, _ content: FieldHints.ContentType,
+    _ strings: StringsTable
   ) -> FormField {
     FormField(
       name: .password, rule: rule, hints: FieldHints(contentType: content, isSecure: true, returnKey: .go),

@@ -33,7 +33,8 @@ public struct StringsTable: Sendable, Hashable {
   /// The text under a key with its `{placeholders}` filled in.
   public subscript(key: StringKey, filling placeholders: [String: String]) -> String {
     placeholders.reduce(self[key]) { text, placeholder in
-      text.split(separator: "{\(placeholder.key)}", omittingEmptySubsequences: false).joined(separator: placeholder.value)
+      text.split(separator: "{\(placeholder.key)}", omittingEmptySubsequences: false).joined(
+        separator: placeholder.value)
     }
   }
 

@@ -1,6 +1,7 @@
 public import AuthModels
 public import AuthSession
 public import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else

@@ -9,7 +9,9 @@ public import Observation
 public final class FormModel {
   /// What became of a submission.
   public enum Outcome: Sendable, Hashable {
+    /// Done.
     case accepted
+    /// Refused or failed, and what is said of it.
     case refused(FormRefusal)
     /// Given up by the user: no message.
     case abandoned

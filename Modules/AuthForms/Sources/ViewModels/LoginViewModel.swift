@@ -79,7 +79,7 @@ public final class LoginViewModel {
     do {
       let user = try await service.logIn(
         email: submission[profile.identifierField], password: submission[.password])
-      guard form.state.isSubmitting else { return .abandoned }
+      guard form.state.runningSubmission == submission.number else { return .abandoned }
       self.user = user
       onSuccess(user)
       return .accepted

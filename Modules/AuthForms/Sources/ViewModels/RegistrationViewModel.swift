@@ -81,7 +81,7 @@ public final class RegistrationViewModel {
         Registration(
           username: profile.registration[.username] == nil ? nil : submission[.username], email: submission[.email],
           password: submission[.password]))
-      guard form.state.isSubmitting else { return .abandoned }
+      guard form.state.runningSubmission == submission.number else { return .abandoned }
       self.outcome = outcome
       onSuccess(outcome)
       return .accepted

@@ -45,6 +45,12 @@ extension RefreshOutcome {
     }
   }
 
+  /// Whether there are tokens that this flight has bought, not found.
+  var isRenewal: Bool {
+    guard case .renewed = self else { return false }
+    return true
+  }
+
   /// Whether the current token may be used instead while it works (S5).
   var isPassing: Bool {
     switch self {
@@ -94,7 +100,9 @@ extension SessionEngine {
         await finish(flight, outcome, lock: lock)
         return
       }
-      effect = machine.handle(await perform(effect, of: flight, lock: &lock, sending: &sending))
+      let event = await perform(effect, of: flight, lock: &lock, sending: &sending)
+      effect = machine.handle(event)
+      options.probe?(EngineStep(event, effect))
     }
   }
 
@@ -146,7 +154,7 @@ extension SessionEngine {
       sending.sentAt = now
       let deadline = sending.deadline ?? now.sinceBoot + options.refreshBound
       sending.deadline = deadline
-      return .answered(await send(base, within: deadline - now.sinceBoot))
+      return await send(base, within: deadline - now.sinceBoot)
     case .commit(let grant, let base):
       let new = base.renewed(by: grant, sentAt: sending.sentAt ?? ClockReading(time), now: ClockReading(time))
       guard isCurrent(base.sessionID) else {
@@ -158,6 +166,7 @@ extension SessionEngine {
       case .failure(let error): return .committed(.failure(error), new: new)
       }
     case .postpone(let failure, let base):
+      guard isCurrent(base.sessionID) else { return .postponed(.success(.gone(nil))) }
       let (now, options) = (ClockReading(time), options)
       do {
         let (_, outcome) = try await store.update(slot) {
@@ -182,17 +191,23 @@ extension SessionEngine {
   }
 
   /// Sends the refresh, and takes silence past the bound for a lost answer (S12, S15).
-  private func send(_ base: SessionRecord, within bound: Duration) async -> RefreshAnswer {
+  private func send(_ base: SessionRecord, within bound: Duration) async -> RefreshMachine.Event {
     guard let refreshToken = base.refreshToken else {
-      return .refused(RefreshRefusal(code: "no_refresh_token"))
+      return .answered(.refused(RefreshRefusal(code: "no_refresh_token")))
     }
-    let answer = await firstWithin(bound, time: time, tasks: tasks) { [backend] in
-      await backend.refresh(refreshToken: refreshToken)
+    let answer = await firstWithin(bound, time: time, tasks: tasks) { () -> RefreshAnswer? in
+      // Asked in the very step that sends: a sign-out may have returned since the intent was written, or between two tries.
+      guard self.isCurrent(base.sessionID) else { return nil }
+      return await self.backend.refresh(refreshToken: refreshToken)
     }
-    if let answer { return answer }
-    let silence = TransportError(
-      .timedOut, mayHaveBeenSent: true, message: "The server did not answer the refresh in time.")
-    return .passing(PassingFailure(error: APIError(silence), isAmbiguous: true))
+    switch answer {
+    case .some(.some(let answer)): return .answered(answer)
+    case .some(nil): return .sessionOver
+    case nil:
+      let silence = TransportError(
+        .timedOut, mayHaveBeenSent: true, message: "The server did not answer the refresh in time.")
+      return .answered(.passing(PassingFailure(error: APIError(silence), isAmbiguous: true)))
+    }
   }
 
   private func isCurrent(_ id: SessionID) -> Bool {

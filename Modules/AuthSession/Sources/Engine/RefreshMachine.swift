@@ -9,7 +9,8 @@ import AuthStorage
 ///     lock ─▶ begin ─▶ send ─▶ commit ─▶ done
 ///               │        ├─▶ send again (ambiguous, once) ─▶ …
 ///               │        ├─▶ postpone ─▶ done (passing)
-///               │        └─▶ end ─▶ done (refused)
+///               │        ├─▶ end ─▶ done (refused)
+///               │        └─▶ done (the session is over here)
 ///               └─▶ done (adopted, replaced, gone, cooling down)
 struct RefreshMachine: Sendable {
   /// What to do next.
@@ -35,6 +36,8 @@ struct RefreshMachine: Sendable {
     case lock(Result<Void, StoreError>)
     case began(Result<SlotTransactions.BeginOutcome, StoreError>)
     case answered(RefreshAnswer)
+    /// Nothing was sent: the session has ended here, or was replaced, since the intent was written (S18, S20).
+    case sessionOver
     case committed(Result<SlotTransactions.CommitOutcome, StoreError>, new: SessionRecord)
     case postponed(Result<SlotTransactions.PostponeOutcome, StoreError>)
     case ended(Result<SlotTransactions.EndOutcome, StoreError>)
@@ -118,6 +121,8 @@ struct RefreshMachine: Sendable {
         state = .ending(refusal, base: base)
         return .end(refusal, base: base)
       }
+
+    case (.sending, .sessionOver): return finish(.gone(nil))
 
     case (.committing(let base), .committed(let result, let new)):
       switch result {

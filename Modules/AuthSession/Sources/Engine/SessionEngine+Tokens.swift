@@ -83,7 +83,8 @@ extension SessionEngine {
     if !renewed.age.isGood(at: time.sinceBoot, minimum: minimumLifetime) {
       tell(.lifetimeShorterThanAsked(renewed.record.sessionID))
     }
-    return (renewed, true)
+    // Adopted tokens may be as old as their peer left them: a 401 to one of them still gets its refresh (S4, S9).
+    return (renewed, outcome.isRenewal)
   }
 
   /// A peer may have succeeded where this process has to wait: looked for before a caller is turned away (S12, S17).
@@ -165,7 +166,7 @@ extension SessionEngine: RequestAuthorizer {
     }
     switch step {
     case .report: return nil
-    case .resend(let live): return RequestAuthorization(live, isFreshlyRefreshed: true)
+    case .resend(let live): return RequestAuthorization(live)
     case .refresh(let flight):
       let outcome = try await flight.result.value()
       if case .noRefreshToken = outcome, case .signedIn = snapshot.state { return nil }
@@ -174,7 +175,7 @@ extension SessionEngine: RequestAuthorizer {
         guard let live = core.machine.live, live.tag == refused.session else {
           throw core.machine.errorForEnded(tag: refused.session)
         }
-        return RequestAuthorization(live, isFreshlyRefreshed: true)
+        return RequestAuthorization(live, isFreshlyRefreshed: outcome.isRenewal)
       }
     }
   }
@@ -191,6 +192,8 @@ extension SessionEngine: RequestAuthorizer {
       guard let live = core.machine.live, live.tag == authorization.session else { return }
       if accepted {
         core.machine.noteResendAccepted(endpoint)
+      } else if !authorization.isFreshlyRefreshed {
+        core.machine.noteRefusal(of: authorization.accessToken, endpoint)
       } else {
         core.machine.noteFreshRefusal(endpoint, at: now, options: options)
       }

@@ -40,6 +40,8 @@ public final class SessionEngine: Sendable {
     var nextChangeCheck: Duration = .zero
     var isCheckingForChanges = false
     var lastChangeCounter: UInt64?
+    /// Grows with everything that the machine is told: what was read before something else happened is no news any more.
+    var happenings: UInt64 = 0
   }
 
   /// Makes an engine; nothing is read or sent before the first call.
@@ -93,9 +95,11 @@ public final class SessionEngine: Sendable {
   }
 
   func feed(_ event: SessionMachine.Event, to core: inout Core, at now: ClockReading) -> [SessionEvent] {
-    let before = core.machine.sequence
+    core.happenings &+= 1
+    let before = (sequence: core.machine.sequence, state: options.probe == nil ? .unknown : core.machine.state)
     let events = core.machine.handle(event, at: now, options: options)
-    let isNew = core.machine.sequence != before
+    let isNew = core.machine.sequence != before.sequence
+    options.probe?(EngineStep(event, from: before.state, to: core.machine.state))
     observers.post(
       isNew ? SessionSnapshot(sequence: core.machine.sequence, state: core.machine.state) : nil, events)
     return events
@@ -137,6 +141,7 @@ public final class SessionEngine: Sendable {
   }
 
   private func readStore(telling shared: SharedResult<Void>) async {
+    let before = core.withLock { $0.happenings }
     let event: SessionMachine.Event
     do {
       event = .read(try await store.read(slot))
@@ -145,11 +150,28 @@ public final class SessionEngine: Sendable {
     }
     let needsRecovery = core.withLock { core -> Bool in
       core.restoring = nil
-      _ = feed(event, to: &core, at: ClockReading(time))
+      feedReading(event, begunAt: before, to: &core)
       return core.machine.live?.needsRecovery ?? false
     }
     shared.resolve(())
     if needsRecovery, options.recoversAtRestore { startFlight() }
+  }
+
+  /// Feeds what was read, unless something has happened since the reading began: a sign-in that was saved meanwhile must not be
+  /// ended by a reading that could not see it. Then the next reading tells.
+  @discardableResult
+  private func feedReading(_ event: SessionMachine.Event, begunAt before: UInt64, to core: inout Core) -> Bool {
+    switch core.machine.state {
+    case .signedIn, .signedOut:
+      guard core.happenings == before else {
+        core.lastChangeCounter = nil
+        return false
+      }
+    // Nothing is known yet that an old reading could contradict.
+    case .unknown, .unavailable: break
+    }
+    _ = feed(event, to: &core, at: ClockReading(time))
+    return true
   }
 
   func ensureRestored() async throws {
@@ -181,7 +203,11 @@ public final class SessionEngine: Sendable {
         defer { core.lastChangeCounter = counter }
         return core.lastChangeCounter != counter
       }
-      if hasChanged { handle(.read(try await store.read(slot))) }
+      if hasChanged {
+        let before = core.withLock { $0.happenings }
+        let slot = try await store.read(slot)
+        core.withLock { core in _ = feedReading(.read(slot), begunAt: before, to: &core) }
+      }
     } catch {
       // The session in use goes on being used from memory (S21); the next refresh meets the same error and tells.
       handle(.unreadable(error))

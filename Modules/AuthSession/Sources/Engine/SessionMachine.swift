@@ -328,6 +328,12 @@ struct SessionMachine: Sendable {
     freshRefusals = []
   }
 
+  /// S9: an endpoint refused a token that a peer had left here, or that another caller's refresh had bought: the next 401 may refresh.
+  mutating func noteRefusal(of token: String, _ endpoint: String) {
+    guard live?.record.accessToken == token else { return }
+    live?.refusedBy.insert(endpoint)
+  }
+
   /// S9: an endpoint refused a token that was fresh.
   mutating func noteFreshRefusal(_ endpoint: String, at now: Duration, options: SessionOptions) {
     pausedEndpoints[endpoint] = now + options.endpointPause

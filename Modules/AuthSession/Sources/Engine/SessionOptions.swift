@@ -58,6 +58,8 @@ public struct SessionOptions: Sendable {
   public var makeID: @Sendable () -> UUID = { UUID() }
   /// Around the moments in which a kill would cost a spent token (S16).
   public var refreshShield = RefreshShield(raise: {}, lower: {})
+  /// Told of each step of the engine's machines, while its lock may be held: for the simulator's table of what was reached.
+  package var probe: (@Sendable (EngineStep) -> Void)?
 
   /// The rules' own figures.
   public init() {}

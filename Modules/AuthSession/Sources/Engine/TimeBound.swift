@@ -2,7 +2,8 @@ import Groundwork
 
 /// What `operation` gives, or nil if it takes longer than `bound`; the operation is then cancelled and its late result dropped.
 ///
-/// It returns at the bound even if the operation ignores its cancellation. A cancelled caller gets nil at once.
+/// It returns at the bound even if the operation ignores its cancellation. A cancelled caller gets nil at once. A process that was stopped
+/// or suspended beyond the bound waits one second more: the answer may have come meanwhile, and a refresh's answer is not to be had again.
 func firstWithin<Value: Sendable>(
   _ bound: Duration, time: any TimeSource, tasks: TaskStarter, _ operation: @escaping @Sendable () async -> Value
 ) async -> Value? {
@@ -11,7 +12,9 @@ func firstWithin<Value: Sendable>(
   let work = tasks.start { result.resolve(await operation()) }
   let timer = tasks.start {
     do {
+      let end = time.sinceBoot + bound
       try await time.sleep(for: bound)
+      if time.sinceBoot - end > .seconds(1) { try await time.sleep(for: .seconds(1)) }
       result.resolve(nil)
     } catch {
       // Cancelled: the operation was first.

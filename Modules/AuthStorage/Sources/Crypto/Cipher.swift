@@ -1,7 +1,7 @@
 import COpenSSL
 
 /// AES-256-GCM and HMAC-SHA-256, as the store's format uses them.
-enum Cipher {
+package enum Cipher {
   static let keyCount = 32
   static let nonceCount = 12
   static let tagCount = 16

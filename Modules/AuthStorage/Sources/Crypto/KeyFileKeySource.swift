@@ -4,6 +4,7 @@
 /// leaks whole: who reads the folder has both. The file is `CHIRPKEY` ‖ version (1) ‖ three zero bytes ‖ key id (16) ‖
 /// key (32) ‖ SHA-256 of all before it.
 public struct KeyFileKeySource: KeySource {
+  static let fileName = "key"
   private static let magic = Array("CHIRPKEY".utf8)
   private static let version: UInt8 = 1
   private static let idRange = 12..<28
@@ -23,70 +24,124 @@ public struct KeyFileKeySource: KeySource {
   public func wrap(_ key: SecretBytes, for context: KeySourceContext) throws(StoreError) -> WrappedKey {
     let path = path(context)
     let contents: Contents
-    if let found = try read(path) {
+    if let found = try Contents.read(path) {
       contents = found
     } else {
-      contents = try make(path)
+      contents = try Contents.make(path)
     }
+    return try seal(key, under: contents.key, parameters: contents.id, for: context)
+  }
+
+  /// Writes the new key file beside the old one, as `key.next`.
+  public func rewrap(
+    _ key: SecretBytes, replacing old: WrappedKey, for context: KeySourceContext
+  ) throws(StoreError) -> WrappedKey {
+    // The file of a renewal that was killed before it settled may be the one that opens the store now.
+    if old.source == kind { try settle(old, for: context) }
+    let contents = try Contents.make(next(context))
     return try seal(key, under: contents.key, parameters: contents.id, for: context)
   }
 
   public func unwrap(_ key: WrappedKey, for context: KeySourceContext) throws(StoreError) -> SecretBytes {
     let path = path(context)
-    guard let contents = try read(path) else {
+    // Twice the file itself: another process may move the next one to its place between the two looks.
+    var isThere = false
+    for candidate in [path, next(context), path] {
+      guard let contents = try Contents.read(candidate) else { continue }
+      isThere = true
+      guard contents.id == key.parameters else { continue }
+      guard let opened = open(key, under: contents.key, for: context) else {
+        throw StoreError(.corrupted, "The store's key does not open with the key file \(candidate).")
+      }
+      return opened
+    }
+    guard isThere else {
       throw StoreError(
         .unavailable, "The store's key file is missing: \(path)",
         hint: "Put it back from where it was moved to; without it the stored session cannot be read.")
     }
-    guard contents.id == key.parameters else {
-      throw StoreError(
-        .corrupted, "The key file \(path) is not the one that this store was sealed with.",
-        hint: "Put the right key file back, or move the store's database aside and sign in again.")
-    }
-    guard let opened = open(key, under: contents.key, for: context) else {
-      throw StoreError(.corrupted, "The store's key does not open with the key file \(path).")
-    }
-    return opened
+    throw StoreError(
+      .corrupted, "The key file \(path) is not the one that this store was sealed with.",
+      hint: "Put the right key file back, or move the store's database aside and sign in again.")
   }
 
-  private struct Contents {
-    var id: [UInt8]
-    var key: SecretBytes
+  public func settle(_ key: WrappedKey, for context: KeySourceContext) throws(StoreError) {
+    let next = next(context)
+    guard let contents = try Contents.read(next), contents.id == key.parameters else { return }
+    try SecureFile.move(next, to: path(context))
+  }
+
+  /// Removes the key file, if it stands in the store's folder: another place may serve other stores too.
+  public func discard(_ key: WrappedKey, for context: KeySourceContext) throws(StoreError) {
+    guard file == nil else { return }
+    for path in [path(context), next(context)] {
+      guard let contents = try Contents.read(path), contents.id == key.parameters else { continue }
+      try SecureFile.remove(path)
+    }
   }
 
   private func path(_ context: KeySourceContext) -> String {
-    file ?? "\(context.folder)/key"
+    file ?? "\(context.folder)/\(Self.fileName)"
   }
 
-  private func read(_ path: String) throws(StoreError) -> Contents? {
-    guard var bytes = try SecureFile.read(path, atMost: Self.count + 1) else { return nil }
-    defer { bytes.wipe() }
-    guard bytes.count >= Self.magic.count + 1, bytes.starts(with: Self.magic) else {
-      throw StoreError(.corrupted, "The file \(path) is no key file.")
-    }
-    guard bytes[Self.magic.count] <= Self.version else {
-      throw StoreError(
-        .newerVersion, "The key file \(path) was written by a newer version of this program.",
-        hint: "Use that version.")
-    }
-    guard bytes.count == Self.count, bytes[Self.magic.count] == Self.version,
-      try Cipher.checksum(Array(bytes[..<Self.keyRange.upperBound])) == Array(bytes[Self.keyRange.upperBound...])
-    else {
-      throw StoreError(.corrupted, "The key file \(path) is damaged.")
-    }
-    return Contents(id: Array(bytes[Self.idRange]), key: SecretBytes(bytes[Self.keyRange]))
+  private func next(_ context: KeySourceContext) -> String {
+    path(context) + ".next"
   }
+}
 
-  private func make(_ path: String) throws(StoreError) -> Contents {
-    let id = try Cipher.randomBytes(Self.idRange.count)
-    let key = try SecretBytes(randomCount: Self.keyRange.count)
-    var bytes = Self.magic + [Self.version, 0, 0, 0] + id
-    key.withBytes { bytes.append(contentsOf: $0) }
-    defer { bytes.wipe() }
-    var checksum = try Cipher.checksum(bytes)
-    bytes += checksum
-    checksum.wipe()
-    try SecureFile.create(path, contents: bytes)
-    return Contents(id: id, key: key)
+extension KeyFileKeySource {
+  /// A key file's contents.
+  package struct Contents {
+    package var id: [UInt8]
+    package var key: SecretBytes
+
+    /// Reads the bytes of a key file; `path` is named in the errors.
+    package init(_ bytes: [UInt8], path: String) throws(StoreError) {
+      guard bytes.count >= magic.count + 1, bytes.starts(with: magic) else {
+        throw StoreError(.corrupted, "The file \(path) is no key file.")
+      }
+      guard bytes[magic.count] <= version else {
+        throw StoreError(
+          .newerVersion, "The key file \(path) was written by a newer version of this program.",
+          hint: "Use that version.")
+      }
+      guard bytes.count == count, bytes[magic.count] == version,
+        try Cipher.checksum(Array(bytes[..<keyRange.upperBound])) == Array(bytes[keyRange.upperBound...])
+      else {
+        throw StoreError(.corrupted, "The key file \(path) is damaged.")
+      }
+      id = Array(bytes[idRange])
+      key = SecretBytes(bytes[keyRange])
+    }
+
+    fileprivate init(id: [UInt8], key: SecretBytes) {
+      self.id = id
+      self.key = key
+    }
+
+    /// The file at `path`; nil if there is none.
+    static func read(_ path: String) throws(StoreError) -> Contents? {
+      guard var bytes = try SecureFile.read(path, atMost: count + 1) else { return nil }
+      defer { bytes.wipe() }
+      return try Contents(bytes, path: path)
+    }
+
+    /// Makes the file at `path`, whole or not at all.
+    static func make(_ path: String) throws(StoreError) -> Contents {
+      let contents = Contents(
+        id: try Cipher.randomBytes(idRange.count), key: try SecretBytes(randomCount: keyRange.count))
+      var bytes = try contents.encoded()
+      defer { bytes.wipe() }
+      try SecureFile.create(path, contents: bytes)
+      return contents
+    }
+
+    /// The file's bytes.
+    package func encoded() throws(StoreError) -> [UInt8] {
+      var bytes = magic + [version, 0, 0, 0] + id
+      key.withBytes { bytes.append(contentsOf: $0) }
+      bytes += try Cipher.checksum(bytes)
+      return bytes
+    }
   }
 }

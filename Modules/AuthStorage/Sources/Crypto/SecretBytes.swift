@@ -2,7 +2,7 @@ import COpenSSL
 
 /// Key bytes that are overwritten when nobody needs them any more.
 ///
-/// Never printed: its description tells its length alone. It is compared by nobody and sent nowhere.
+/// Never printed: its description tells its length alone. It is sent nowhere.
 public final class SecretBytes: Sendable, CustomStringConvertible, CustomReflectable {
   // Safe because the memory is written in `init` alone, before anyone else can see it, and wiped in `deinit`, after
   // everyone.
@@ -39,6 +39,11 @@ public final class SecretBytes: Sendable, CustomStringConvertible, CustomReflect
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Success
   ) throws(Failure) -> Success {
     try body(UnsafeRawBufferPointer(memory.bytes))
+  }
+
+  /// Whether both hold the same bytes; takes as long for a near miss as for any other.
+  package func isEqual(to other: SecretBytes) -> Bool {
+    count == other.count && CRYPTO_memcmp(memory.bytes.baseAddress, other.memory.bytes.baseAddress, count) == 0
   }
 
   public var description: String { "SecretBytes(\(count))" }

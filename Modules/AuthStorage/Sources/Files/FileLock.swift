@@ -51,6 +51,23 @@ final class FileLock: RefreshLock {
     close(held)
   }
 
+  /// The process that holds the lock, where the system tells; for people, since it may be another one already.
+  static func holder(of path: String) -> pid_t? {
+    var named = stat()
+    // Read by hand: the file has no size, and may be missing.
+    guard lstat(path, &named) == 0, let file = fopen("/proc/locks", "re") else { return nil }
+    defer { fclose(file) }
+    var line = [CChar](repeating: 0, count: 256)
+    while fgets(&line, Int32(clamping: line.count), file) != nil {
+      // `1: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`
+      let text = String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let words = text.split(separator: " ")
+      guard words.count > 5, words[1] == "FLOCK", let inode = words[5].split(separator: ":").last else { continue }
+      if UInt64(inode) == UInt64(named.st_ino) { return pid_t(words[4]) }
+    }
+    return nil
+  }
+
   private static func sameFile(_ descriptor: Int32, _ path: String) -> Bool {
     var opened = stat()
     var named = stat()

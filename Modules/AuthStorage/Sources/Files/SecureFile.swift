@@ -118,6 +118,22 @@ enum SecureFile {
     return bytes
   }
 
+  /// Gives a file another name in its folder, in the place of what has that name; the new name lasts.
+  static func move(_ path: String, to place: String) throws(StoreError) {
+    guard rename(path, place) == 0 else {
+      throw .system(errno, "The file \(path) cannot be moved to \(place)", writing: true)
+    }
+    try syncFolder(of: place)
+  }
+
+  /// Removes a file; one that is gone is no error.
+  static func remove(_ path: String) throws(StoreError) {
+    guard unlink(path) == 0 || errno == ENOENT else {
+      throw .system(errno, "The file \(path) cannot be removed", writing: true)
+    }
+    try syncFolder(of: path)
+  }
+
   /// Makes the names in a file's folder last.
   static func syncFolder(of path: String) throws(StoreError) {
     let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."

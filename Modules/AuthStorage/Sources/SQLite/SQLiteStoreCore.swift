@@ -19,7 +19,7 @@ import Groundwork
 actor SQLiteStoreCore {
   private let path: String
   private let time: any TimeSource
-  private let keySource: any KeySource
+  private var keySource: any KeySource
   private let executor = ThreadExecutor()
   private var connection: StoreConnection?
   private var queuePlace: FileLock?
@@ -127,6 +127,34 @@ actor SQLiteStoreCore {
     return true
   }
 
+  /// Changes the data key; false if another process holds the store's lock.
+  func renewDataKey() throws(StoreError) -> Bool {
+    try rekey { (store) throws(StoreError) in try store.renewDataKey(keySource) }
+  }
+
+  /// Changes what guards the data key; false if another process holds the store's lock.
+  func renewGuard(movingTo target: (any KeySource)?) throws(StoreError) -> Bool {
+    let isDone = try rekey { (store) throws(StoreError) in try store.renewGuard(keySource, movingTo: target) }
+    if isDone, let target {
+      keySource = target
+      connection = nil
+    }
+    return isDone
+  }
+
+  private func rekey(_ body: (StoreConnection) throws(StoreError) -> Void) throws(StoreError) -> Bool {
+    guard try connect() != nil else {
+      throw StoreError(.notFound, "There is no session store in \(folder).", hint: "The first sign-in makes it.")
+    }
+    guard let lock = try lockStore() else { return false }
+    defer { lock.giveBack() }
+    guard try access(body) != nil else {
+      throw StoreError(.unavailable, "The session store \(databasePath) was removed while it was being written.")
+    }
+    changes &+= 1
+    return true
+  }
+
   func slots() throws(StoreError) -> [SessionSlot] {
     let header = try access { (store) throws(StoreError) in try store.header() }
     return (header?.entries.values.filter(\.isListed).map(\.slot) ?? []).sorted { $0.isOrdered(before: $1) }
@@ -145,7 +173,7 @@ extension SQLiteStoreCore {
   private var databasePath: String { "\(folder)/\(Self.databaseName)" }
   private var reservePath: String { "\(folder)/\(DiskReserve.fileName)" }
 
-  private static let databaseName = "sessions.db"
+  private static let databaseName = StoreFiles.database
 
   /// Runs `body` on the open store; nil if there is none yet.
   private func access<Success>(
@@ -194,9 +222,9 @@ extension SQLiteStoreCore {
       folder = try SecureFolder.check(path)
     }
     guard let folder else { throw StoreError(.unavailable, "The folder \(path) was removed as soon as it was made.") }
-    if queuePlace == nil { queuePlace = try FileLock.take("\(folder)/store.queue") }
+    if queuePlace == nil { queuePlace = try FileLock.take("\(folder)/\(StoreFiles.queue)") }
     guard queuePlace != nil else { return nil }
-    guard let lock = try FileLock.take("\(folder)/store.lock") else { return nil }
+    guard let lock = try FileLock.take("\(folder)/\(StoreFiles.lock)") else { return nil }
     leaveQueue()
     if try SecureFile.check("\(folder)/\(Self.databaseName)") == nil { try makeStore(in: folder) }
     return lock
@@ -204,7 +232,7 @@ extension SQLiteStoreCore {
 
   /// Makes the database beside its place and moves it there whole, so that an empty or half-made one is never seen.
   private func makeStore(in folder: String) throws(StoreError) {
-    let draft = "\(folder)/\(Self.databaseName).new"
+    let draft = "\(folder)/\(Self.databaseName)\(StoreFiles.draftSuffix)"
     for leftover in [draft, draft + "-journal"] { unlink(leftover) }
     guard let descriptor = try SecureFile.make(draft) else {
       throw StoreError(.unavailable, "The file \(draft) is in the way.")
@@ -217,6 +245,11 @@ extension SQLiteStoreCore {
       throw error
     }
     let place = "\(folder)/\(Self.databaseName)"
+    // A journal without its database, which somebody moved by hand, would be rolled back into the new one.
+    let journal = place + StoreFiles.journalSuffix
+    if try SecureFile.check(journal) != nil {
+      try SecureFile.move(journal, to: "\(folder)/\(StoreFiles.orphanedJournal)")
+    }
     guard rename(draft, place) == 0 else { throw .system(errno, "The file \(place) cannot be made", writing: true) }
     try SecureFile.syncFolder(of: place)
   }

@@ -12,10 +12,10 @@ final class StoreConnection {
 
   let database: SQLiteDatabase
   let identity: SecureFile.Identity
+  let folder: String
   private let keySource: any KeySource
-  private let folder: String
-  private(set) var storeID: [UInt8] = []
-  private(set) var keyID: [UInt8] = []
+  private(set) var storeID: [UInt8]
+  private(set) var keyID: [UInt8]
   private(set) var keys: StoreKeys
   private var names: [SessionSlot: [UInt8]] = [:]
 
@@ -44,7 +44,7 @@ final class StoreConnection {
     self.keySource = keySource
     self.folder = folder
     try Self.checkVersion(database)
-    (storeID, keyID, keys) = try Self.readKeys(database, keySource, folder)
+    (storeID, keyID, keys) = try Self.open(try Self.sealedKey(in: database), keySource, database.path, folder)
   }
 
   /// Makes the tables and the first header in an empty database.
@@ -82,22 +82,22 @@ final class StoreConnection {
   /// snapshot.
   func snapshot(_ slot: SessionSlot) throws(StoreError) -> Snapshot {
     let name = try name(of: slot)
-    var found: (key: [UInt8]?, header: [UInt8]?, format: Int64, hasRow: Bool, state: [UInt8]?)?
+    var found: (contents: SealedHeader, hasRow: Bool, state: [UInt8]?)?
     try database.run(
-      """
-      SELECT s.format, s.key_id, s.header, r.id, r.state FROM store s LEFT JOIN slots r ON r.name=?1 WHERE s.id=1
-      """, [.blob(name)]
+      "SELECT \(SealedHeader.columns), r.id, r.state FROM store s LEFT JOIN slots r ON r.name=?1 WHERE s.id=1",
+      [.blob(name)]
     ) { row in
-      found = (row.blob(1), row.blob(2), row.integer(0), row.integer(3) != 0, row.blob(4))
+      let contents = SealedHeader(row, known: keyID)
+      found = (contents, row.integer(SealedHeader.count) != 0, row.blob(SealedHeader.count + 1))
     }
     guard let found else { throw corrupted("the table of contents is missing") }
-    let header = try openHeader(found.header, keyID: found.key, format: found.format)
+    let header = try openHeader(found.contents)
     guard let entry = header.entries[name] else {
       guard !found.hasRow else { throw corrupted("a session stands where none was put") }
       return Snapshot(header: header, state: SlotState(), size: 0, name: name)
     }
     guard let sealed = found.state else { throw corrupted("a session is missing") }
-    guard var plain = Cipher.open(sealed, key: keys.data, authenticating: binding(of: entry)) else {
+    guard var plain = Cipher.open(sealed, key: keys.data, authenticating: binding(of: entry, keyID: keyID)) else {
       throw corrupted("a session does not open")
     }
     defer { plain.wipe() }
@@ -107,12 +107,12 @@ final class StoreConnection {
 
   /// The header alone.
   func header() throws(StoreError) -> StoreHeader {
-    var found: (format: Int64, key: [UInt8]?, header: [UInt8]?)?
-    try database.run("SELECT format, key_id, header FROM store WHERE id=1") { row in
-      found = (row.integer(0), row.blob(1), row.blob(2))
+    var found: SealedHeader?
+    try database.run("SELECT \(SealedHeader.columns) FROM store s WHERE s.id=1") { row in
+      found = SealedHeader(row, known: keyID)
     }
     guard let found else { throw corrupted("the table of contents is missing") }
-    return try openHeader(found.header, keyID: found.key, format: found.format)
+    return try openHeader(found)
   }
 
   /// All rows of the outbox, each proved to be the one that the header speaks of. Call it within a transaction or after
@@ -126,7 +126,7 @@ final class StoreConnection {
     var rows: [PendingRevocation] = []
     for (name, box) in sealed {
       guard let id = UUID(bytes: name), let revision = header.outbox[id],
-        var plain = Cipher.open(box, key: keys.data, authenticating: outboxBinding(name, revision))
+        var plain = Cipher.open(box, key: keys.data, authenticating: outboxBinding(name, revision, keyID: keyID))
       else { throw corrupted("a row of the outbox does not open") }
       defer { plain.wipe() }
       rows.append(try reading { () throws(SealedValueError) in try PendingRevocation(encoded: plain) })
@@ -147,7 +147,7 @@ final class StoreConnection {
       revision: header.revisionCounter, isListed: state.holdsSessionOrNote)
     var plain = state.encoded(over: old.size)
     defer { plain.wipe() }
-    let sealed = try Cipher.seal(plain, key: keys.data, authenticating: binding(of: entry))
+    let sealed = try Cipher.seal(plain, key: keys.data, authenticating: binding(of: entry, keyID: keyID))
     let isNew = header.entries[old.name] == nil
     header.entries[old.name] = entry
     try database.run(
@@ -162,7 +162,8 @@ final class StoreConnection {
     let name = revocation.id.bytes
     var plain = revocation.encoded()
     defer { plain.wipe() }
-    let sealed = try Cipher.seal(plain, key: keys.data, authenticating: outboxBinding(name, header.revisionCounter))
+    let binding = outboxBinding(name, header.revisionCounter, keyID: keyID)
+    let sealed = try Cipher.seal(plain, key: keys.data, authenticating: binding)
     try database.run("INSERT OR REPLACE INTO outbox(name, row) VALUES(?1, ?2)", [.blob(name), .blob(sealed)])
   }
 
@@ -189,6 +190,12 @@ final class StoreConnection {
     return name
   }
 
+  /// Goes on with other keys: those that were just committed.
+  func adopt(_ keys: StoreKeys, keyID: [UInt8]) {
+    self.keys = keys
+    self.keyID = keyID
+  }
+
   func corrupted(_ reason: String) -> StoreError {
     .corruptedStore(database.path, reason)
   }
@@ -200,14 +207,27 @@ struct StoreKeys {
   /// Another key than `data`, which a change of the data key leaves as it is: locks must keep their names.
   let names: SecretBytes
 
+  init(data: SecretBytes, names: SecretBytes) {
+    self.data = data
+    self.names = names
+  }
+
+  /// Cuts what a key source has opened.
   init(_ secret: SecretBytes) {
     data = secret.withBytes { SecretBytes($0.prefix(Cipher.keyCount)) }
     names = secret.withBytes { SecretBytes($0.dropFirst(Cipher.keyCount)) }
   }
+
+  /// What a key source seals.
+  var secret: SecretBytes {
+    var both = data.withBytes { Array($0) } + names.withBytes { Array($0) }
+    defer { both.wipe() }
+    return SecretBytes(both)
+  }
 }
 
 extension StoreConnection {
-  private static func checkVersion(_ database: SQLiteDatabase) throws(StoreError) {
+  static func checkVersion(_ database: SQLiteDatabase) throws(StoreError) {
     let version = try database.integer("PRAGMA user_version") ?? 0
     guard try database.integer("PRAGMA application_id") == applicationID else {
       throw .corruptedStore(database.path, "it is no session store")
@@ -219,38 +239,16 @@ extension StoreConnection {
     guard mode == "delete" else { throw .corruptedStore(database.path, "its journal mode was changed") }
   }
 
-  private static func readKeys(
-    _ database: SQLiteDatabase, _ keySource: any KeySource, _ folder: String
-  ) throws(StoreError) -> (storeID: [UInt8], keyID: [UInt8], keys: StoreKeys) {
-    var found: (storeID: [UInt8]?, keyID: [UInt8]?, source: String?, parameters: [UInt8]?, sealed: [UInt8]?)?
-    try database.run("SELECT store_id, key_id, key_source, key_parameters, wrapped_key FROM store WHERE id=1") { row in
-      found = (row.blob(0), row.blob(1), row.text(2), row.blob(3), row.blob(4))
-    }
-    guard let storeID = found?.storeID, let keyID = found?.keyID, let source = found?.source,
-      let parameters = found?.parameters, let sealed = found?.sealed
-    else { throw .corruptedStore(database.path, "the key is missing") }
-    guard source == keySource.kind else {
-      throw StoreError(
-        .unavailable,
-        "The session store \(database.path) is sealed by the key source `\(printable(source))`, not by "
-          + "`\(keySource.kind)`.",
-        hint: "Use the key source that is written in the store; a store never changes it by itself.")
-    }
-    let wrapped = WrappedKey(source: source, parameters: parameters, sealed: sealed)
-    let secret = try keySource.unwrap(wrapped, for: keyContext(folder, storeID, keyID))
-    guard secret.count == 2 * Cipher.keyCount else {
-      throw .corruptedStore(database.path, "the key has a wrong length")
-    }
-    return (storeID, keyID, StoreKeys(secret))
-  }
-
-  private func openHeader(_ sealed: [UInt8]?, keyID: [UInt8]?, format: Int64) throws(StoreError) -> StoreHeader {
-    guard format <= Self.schemaVersion else { throw .newerStore(database.path, format) }
-    guard format == Self.schemaVersion, let sealed, let keyID else {
+  private func openHeader(_ found: SealedHeader) throws(StoreError) -> StoreHeader {
+    guard found.format <= Self.schemaVersion else { throw .newerStore(database.path, found.format) }
+    guard found.format == Self.schemaVersion, let sealed = found.header, found.keyID != nil else {
       throw corrupted("the table of contents is missing")
     }
-    // Another process may have changed the data key since this one read it.
-    if keyID != self.keyID { (storeID, self.keyID, keys) = try Self.readKeys(database, keySource, folder) }
+    // Another process may have changed the data key since this one read it. The new key was read by the same statement
+    // as the header, so that the two belong together however often it is changed.
+    if let key = found.key {
+      (storeID, keyID, keys) = try Self.open(key, keySource, database.path, folder)
+    }
     guard var plain = Cipher.open(sealed, key: keys.data, authenticating: Self.headerBinding(storeID, keyID)) else {
       throw corrupted("the table of contents does not open")
     }
@@ -269,15 +267,15 @@ extension StoreConnection {
     }
   }
 
-  private static func keyContext(_ folder: String, _ storeID: [UInt8], _ keyID: [UInt8]) -> KeySourceContext {
+  static func keyContext(_ folder: String, _ storeID: [UInt8], _ keyID: [UInt8]) -> KeySourceContext {
     KeySourceContext(folder: folder, binding: .lengthPrefixed([magic, [UInt8(schemaVersion)], storeID, keyID]))
   }
 
-  private static func headerBinding(_ storeID: [UInt8], _ keyID: [UInt8]) -> [UInt8] {
+  static func headerBinding(_ storeID: [UInt8], _ keyID: [UInt8]) -> [UInt8] {
     .lengthPrefixed([magic, [UInt8(schemaVersion)], storeID, keyID, Array("header".utf8)])
   }
 
-  private func binding(of entry: StoreHeader.Entry) -> [UInt8] {
+  func binding(of entry: StoreHeader.Entry, keyID: [UInt8]) -> [UInt8] {
     var stamp: [UInt8] = []
     stamp.append(bigEndian: entry.stamp)
     var revision: [UInt8] = []
@@ -288,17 +286,11 @@ extension StoreConnection {
     ])
   }
 
-  private func outboxBinding(_ name: [UInt8], _ revision: UInt64) -> [UInt8] {
+  func outboxBinding(_ name: [UInt8], _ revision: UInt64, keyID: [UInt8]) -> [UInt8] {
     var number: [UInt8] = []
     number.append(bigEndian: revision)
     return .lengthPrefixed([
       Self.magic, [UInt8(Self.schemaVersion)], storeID, keyID, Array("outbox".utf8), name, number,
     ])
-  }
-
-  /// A text from a file that anyone may have changed, fit for a message.
-  private static func printable(_ text: String) -> String {
-    String(
-      text.unicodeScalars.prefix(40).map { $0.isASCII && $0.value > 0x20 && $0.value < 0x7f ? Character($0) : "?" })
   }
 }

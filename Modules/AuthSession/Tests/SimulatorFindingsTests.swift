@@ -1,0 +1,160 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+import AuthModels
+import AuthNetworking
+import AuthStorage
+import Groundwork
+import Testing
+import VirtualTime
+
+@testable import AuthSession
+
+/// What the simulator has found, each as the shortest schedule that shows it.
+@Suite("Found by the simulator")
+struct SimulatorFindingsTests {
+  @Test("S9, (10): a peer's token that is refused is no fresh one: the next 401 refreshes, where lifetimes are unknown")
+  func adoptedTokenIsNotFresh() async throws {
+    try await World.run(lifetime: nil) { world in
+      let peer = try await world.signedIn("A")
+      let engine = world.process("B")
+      let first = try await engine.authorize()
+      try await peer.refresh()
+      // B's token is refused, A's is there, and is refused as well: it may be as old as it likes.
+      let adopted = try #require(try await engine.authorizeAfterUnauthorized(first, endpoint: "GET /me"))
+      #expect(adopted.accessToken == "at-2")
+      await engine.noteResend(adopted, endpoint: "GET /me", accepted: false)
+      let next = try await engine.authorize()
+      let refreshed = try await engine.authorizeAfterUnauthorized(next, endpoint: "GET /me")
+      #expect(refreshed?.accessToken == "at-3")
+      // That one is fresh: refused again, it pauses the endpoint.
+      await engine.noteResend(try #require(refreshed), endpoint: "GET /me", accepted: false)
+      let third = try await engine.authorizeAfterUnauthorized(try await engine.authorize(), endpoint: "GET /me")
+      #expect(third == nil)
+      #expect(world.backend.sent == ["rt-1", "rt-2"])
+    }
+  }
+
+  @Test("S12, (1): an answer that came while the process was stopped beyond the bound is used, not thrown away")
+  func answerAfterStop() async throws {
+    try await World.run { world in
+      let clock = StoppingClock(clock: world.clock)
+      let engine = SessionEngine(
+        slot: World.slot, backend: world.backend, store: world.memory.connection(as: "A"), time: clock, tasks: world.tasks)
+      try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      try await world.settle()
+      clock.stop(for: .seconds(40))
+      // The process goes on: its timer is over, and the answer is the next thing that it reads.
+      try await world.pass(SessionOptions().refreshBound + .milliseconds(500))
+      gate.resolve(())
+      #expect(await caller.value == "refreshed")
+      #expect(world.backend.sent == ["rt-1"])
+      #expect(await engine.token() == "at-2")
+    }
+  }
+
+  @Test("S22, (5): a reading of the store that began before a sign-in was saved does not sign out again")
+  func staleReading() async throws {
+    try await World.run { world in
+      let gate = SharedResult<Void>()
+      let engine = world.process(store: LateReadings(world.memory, until: gate))
+      let early = world.tasks.start { await engine.token() }
+      try await world.settle()
+      try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+      gate.resolve(())
+      #expect(await early.value == "at-1")
+      #expect(engine.isSignedIn)
+      #expect(await engine.token() == "at-1")
+    }
+  }
+
+  @Test("S20, (4): the second try of an ambiguous refresh is not sent once the sign-out has returned")
+  func secondTryAfterSignOut() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.passing(.lostAnswer)))
+      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      try await world.settle()
+      #expect(try await engine.signOut().revoked)
+      gate.resolve(())
+      try await world.settle()
+      #expect(await caller.value == "sessionEnded")
+      #expect(world.backend.sent == ["rt-1"])
+      #expect(await world.stored.record == nil)
+    }
+  }
+
+  @Test("S18, (3): the second try of an ambiguous refresh is not sent once another session stands in the slot")
+  func secondTryAfterReplacement() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.passing(.lostAnswer)))
+      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      try await world.settle()
+      try await engine.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      gate.resolve(())
+      try await world.settle()
+      #expect(await caller.value == "sessionReplaced")
+      #expect(world.backend.sent == ["rt-1"])
+      #expect(await engine.token() == "at-2")
+    }
+  }
+}
+
+/// A clock whose sleepers find, when they wake, that much more time has passed: the machine was suspended.
+private final class StoppingClock: TimeSource {
+  private let clock: VirtualClock
+  private let stopped = Guarded(Duration.zero)
+
+  init(clock: VirtualClock) { self.clock = clock }
+
+  func stop(for duration: Duration) { stopped.withLock { $0 += duration } }
+
+  var wallClock: Date { clock.wallClock }
+  var sinceBoot: Duration { clock.sinceBoot + stopped.withLock { $0 } }
+  var bootID: String { clock.bootID }
+
+  func sleep(for duration: Duration) async throws { try await clock.sleep(for: duration) }
+}
+
+/// A store whose readings arrive late: each was true when it was made.
+private final class LateReadings: SessionStore {
+  private let store: InMemorySessionStore
+  private let gate: SharedResult<Void>
+
+  init(_ store: InMemorySessionStore, until gate: SharedResult<Void>) {
+    self.store = store
+    self.gate = gate
+  }
+
+  func read(_ slot: SessionSlot) async throws(StoreError) -> SlotState {
+    let state = await store.read(slot)
+    do { try await gate.value() } catch { throw StoreError(.cancelled, "The test has ended.") }
+    return state
+  }
+
+  func update<Outcome: Sendable>(
+    _ slot: SessionSlot, _ body: @escaping @Sendable (inout SlotChange) -> Outcome
+  ) async throws(StoreError) -> (state: SlotState, outcome: Outcome) {
+    await store.update(slot, body)
+  }
+
+  func acquireRefreshLock(_ slot: SessionSlot, bound: Duration) async throws(StoreError) -> any RefreshLock {
+    try await store.acquireRefreshLock(slot, bound: bound)
+  }
+
+  func changeCounter() async throws(StoreError) -> UInt64 { await store.changeCounter() }
+  func pendingRevocations() async throws(StoreError) -> [PendingRevocation] { await store.pendingRevocations() }
+  func removePendingRevocations(_ ids: [PendingRevocation.ID]) async throws(StoreError) {
+    await store.removePendingRevocations(ids)
+  }
+  func slots() async throws(StoreError) -> [SessionSlot] { await store.slots() }
+  func lastSignedIn() async throws(StoreError) -> SessionSlot? { await store.lastSignedIn() }
+}
