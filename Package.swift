@@ -119,6 +119,20 @@ targets += [
     path: "Tools/Benchmarks"),
 ]
 
+// The session engine under every interleaving.
+targets += module(
+  "SimulatorKit", at: "Tools/Simulator",
+  imports: [
+    "Groundwork", "VirtualTime", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "MockServerCore",
+    "MockServerInProcess",
+  ],
+  testsAlsoImport: [])
+targets += [
+  .executableTarget(
+    name: "simulate", dependencies: ["Groundwork", "CommandLineTable", "SimulatorKit"],
+    path: "Tools/Simulator/Executable")
+]
+
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -133,8 +147,7 @@ for target in targets where target.type != .system {
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
   "AuthNetworkingCurl", "AuthStorage", "AuthSession", "AuthForms", "AuthCLI", "AuthTestSupport", "MockServerCore",
-  "MockServerHTTP",
-  "MockServerInProcess", "ScenarioKit",
+  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(
@@ -145,6 +158,7 @@ let package = Package(
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,
   swiftLanguageModes: [.v6]
