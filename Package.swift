@@ -20,16 +20,20 @@ func module(
   ]
 }
 
-func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+func systemLibrary(_ name: String, pkgConfig: String?, apt: String, brew: String) -> Target {
   .systemLibrary(
     name: name, path: "SystemLibraries/\(name)", pkgConfig: pkgConfig,
     providers: [.apt([apt]), .brew([brew])])
 }
 
+let applePlatforms: [Platform] = [.macOS, .iOS]
+
 var targets: [Target] = [
   systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
   systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
+  // Opened at the first request, not linked: so pkg-config has no say.
+  systemLibrary("CLibcurl", pkgConfig: nil, apt: "libcurl4-openssl-dev", brew: "curl"),
   systemLibrary("CLibyaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
 ]
 
@@ -42,7 +46,10 @@ targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
 targets += module(
   "AuthNetworkingURLSession", imports: ["Groundwork", "AuthModels", "AuthNetworking"],
-  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerHTTP"])
+  testsAlsoImport: ["AuthTestSupport"])
+targets += module(
+  "AuthNetworkingCurl", imports: ["Groundwork", "AuthModels", "AuthNetworking", "CLibcurl"],
+  testsAlsoImport: ["AuthNetworkingURLSession", "AuthTestSupport", "MockServerCore", "MockServerHTTP"])
 targets += module(
   "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
   testsAlsoImport: ["AuthTestSupport"])
@@ -63,7 +70,12 @@ targets += module(
 targets += [
   .executableTarget(
     name: "chirp",
-    dependencies: ["Groundwork", "AuthCLI", "AuthNetworkingURLSession", "AuthSession", "AuthStorage"],
+    dependencies: [
+      "Groundwork", "AuthCLI", "AuthSession", "AuthStorage",
+      .target(name: "AuthNetworkingCurl", condition: .when(platforms: [.linux])),
+      .target(name: "AuthModels", condition: .when(platforms: applePlatforms)),
+      .target(name: "AuthNetworkingURLSession", condition: .when(platforms: applePlatforms)),
+    ],
     path: "Modules/chirp")
 ]
 
@@ -107,6 +119,20 @@ targets += [
     path: "Tools/Benchmarks"),
 ]
 
+// The session engine under every interleaving.
+targets += module(
+  "SimulatorKit", at: "Tools/Simulator",
+  imports: [
+    "Groundwork", "VirtualTime", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "MockServerCore",
+    "MockServerInProcess",
+  ],
+  testsAlsoImport: [])
+targets += [
+  .executableTarget(
+    name: "simulate", dependencies: ["Groundwork", "CommandLineTable", "SimulatorKit"],
+    path: "Tools/Simulator/Executable")
+]
+
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -120,8 +146,8 @@ for target in targets where target.type != .system {
 
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthStorage", "AuthSession", "AuthForms", "AuthCLI", "AuthTestSupport", "MockServerCore", "MockServerHTTP",
-  "MockServerInProcess", "ScenarioKit",
+  "AuthNetworkingCurl", "AuthStorage", "AuthSession", "AuthForms", "AuthCLI", "AuthTestSupport", "MockServerCore",
+  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(
@@ -132,6 +158,7 @@ let package = Package(
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,
   swiftLanguageModes: [.v6]
