@@ -30,7 +30,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 # wait on virtual clocks and loopback sockets, not on computing.
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve bench lint format coverage sanitize docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize mutants docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -45,7 +45,7 @@ build: ## build everything (debug)
 	$(require)
 	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
 
-test: ## run the unit tests, then every scenario; the last line counts the scenarios
+test: ## run the unit tests, 5,000 simulated schedules, then every scenario; the last line counts the scenarios
 	$(require)
 	$(SWIFT) build --build-tests $(SWIFT_BUILD_FLAGS)
 	@mkdir -p $(REPORTS); status=0; \
@@ -53,6 +53,8 @@ test: ## run the unit tests, then every scenario; the last line counts the scena
 	grep -E '^(✘|↳|error: )' $(REPORTS)/unit-tests.log | grep -Ev '↳ (Testing Library Version|Target Platform)|^✘ Test run' || true; \
 	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { \
 	  status=1; tail -n 20 $(REPORTS)/unit-tests.log; echo "The unit tests did not finish; all of their output: $(REPORTS)/unit-tests.log"; }; \
+	.build/debug/simulate --seeds 1..5000 >$(REPORTS)/simulate.log 2>&1 </dev/null || { status=1; tail -n 200 $(REPORTS)/simulate.log; }; \
+	echo "Simulated schedules: $$(tail -n 1 $(REPORTS)/simulate.log)"; \
 	$(run_e2e) || status=1; \
 	exit $$status
 
@@ -65,6 +67,12 @@ serve: ## start the mock server with a user to sign in with, and print three lin
 	$(require)
 	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@Tools/serve --port $(PORT) $(ARGS)
+
+simulate: ## find the faults of the documents' own design, then run 20,000 schedules of the session engine (release)
+	$(require)
+	@$(SWIFT) build $(RELEASE_FLAGS) --product simulate >&2
+	@.build/release/simulate --subject naive --seeds 1..3000
+	@.build/release/simulate --seeds 1..20000 $(ARGS)
 
 bench: ## measure the figures of the README, each beside its baseline (release)
 	$(require)
@@ -93,6 +101,10 @@ sanitize: ## run the unit tests under the thread sanitizer, then under the addre
 	$(require)
 	$(SWIFT) test --disable-xctest --sanitize=thread -Xswiftc -DTSAN --scratch-path .build-tsan </dev/null
 	$(SWIFT) test --disable-xctest --sanitize=address --scratch-path .build-asan </dev/null
+
+mutants: ## break the engine one rule at a time and show which test finds it (ARGS="S06 S13" for some)
+	$(require)
+	@Tools/Mutants/run $(ARGS)
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

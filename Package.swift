@@ -20,17 +20,21 @@ func module(
   ]
 }
 
-func systemLibrary(_ name: String, pkgConfig: String, apt: String, brew: String) -> Target {
+func systemLibrary(_ name: String, pkgConfig: String?, apt: String, brew: String) -> Target {
   .systemLibrary(
     name: name, path: "SystemLibraries/\(name)", pkgConfig: pkgConfig,
     providers: [.apt([apt]), .brew([brew])])
 }
+
+let applePlatforms: [Platform] = [.macOS, .iOS]
 
 var targets: [Target] = [
   systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
   systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
   systemLibrary("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev", brew: "libsecret"),
+  // Opened at the first request, not linked: so pkg-config has no say.
+  systemLibrary("CLibcurl", pkgConfig: nil, apt: "libcurl4-openssl-dev", brew: "curl"),
   systemLibrary("CLibyaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
 ]
 
@@ -43,7 +47,10 @@ targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
 targets += module(
   "AuthNetworkingURLSession", imports: ["Groundwork", "AuthModels", "AuthNetworking"],
-  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerHTTP"])
+  testsAlsoImport: ["AuthTestSupport"])
+targets += module(
+  "AuthNetworkingCurl", imports: ["Groundwork", "AuthModels", "AuthNetworking", "CLibcurl"],
+  testsAlsoImport: ["AuthNetworkingURLSession", "AuthTestSupport", "MockServerCore", "MockServerHTTP"])
 targets += module(
   "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
   testsAlsoImport: ["AuthTestSupport"])
@@ -73,7 +80,12 @@ targets += module(
 targets += [
   .executableTarget(
     name: "chirp",
-    dependencies: ["Groundwork", "AuthCLI", "AuthNetworkingURLSession", "AuthSession", "AuthStorage"],
+    dependencies: [
+      "Groundwork", "AuthCLI", "AuthSession", "AuthStorage",
+      .target(name: "AuthNetworkingCurl", condition: .when(platforms: [.linux])),
+      .target(name: "AuthModels", condition: .when(platforms: applePlatforms)),
+      .target(name: "AuthNetworkingURLSession", condition: .when(platforms: applePlatforms)),
+    ],
     path: "Modules/chirp")
 ]
 
@@ -117,6 +129,20 @@ targets += [
     path: "Tools/Benchmarks"),
 ]
 
+// The session engine under every interleaving.
+targets += module(
+  "SimulatorKit", at: "Tools/Simulator",
+  imports: [
+    "Groundwork", "VirtualTime", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "MockServerCore",
+    "MockServerInProcess",
+  ],
+  testsAlsoImport: [])
+targets += [
+  .executableTarget(
+    name: "simulate", dependencies: ["Groundwork", "CommandLineTable", "SimulatorKit"],
+    path: "Tools/Simulator/Executable")
+]
+
 let settings: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
@@ -130,9 +156,9 @@ for target in targets where target.type != .system {
 
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI", "AuthTestSupport", "MockServerCore",
-  "MockServerHTTP",
-  "MockServerInProcess", "ScenarioKit",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
+  "AuthTestSupport", "MockServerCore",
+  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(
@@ -144,6 +170,7 @@ let package = Package(
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,
   swiftLanguageModes: [.v6]

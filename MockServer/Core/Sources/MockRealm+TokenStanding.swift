@@ -12,8 +12,9 @@ extension MockRealm {
   /// The family that an access or a refresh token belongs to; nil for a token that the realm never issued, or has forgotten.
   package func standing(of token: String) -> MockTokenStanding? {
     step { state, _, _ in
-      guard let (id, generation) = state.refresh[token].map({ ($0.sessionID, $0.generation) })
-        ?? state.access[token].map({ ($0.sessionID, $0.generation) }),
+      guard
+        let (id, generation) = state.refresh[token].map({ ($0.sessionID, $0.generation) })
+          ?? state.access[token].map({ ($0.sessionID, $0.generation) }),
         let session = state.sessions[id]
       else { return nil }
       return MockTokenStanding(sessionID: id, userID: session.userID, generation: generation)

@@ -24,17 +24,21 @@ struct CommandOutput: Sendable {
     try await console.write(Array(Self.encode(json()).utf8))
   }
 
-  /// Says something on standard error.
+  /// Says something on standard error: a line of words, or under `--json` an object, so that every line there is one.
   func say(_ sentence: String) {
-    console.writeError(Printable.line(sentence) + "\n")
+    tell(.object(["notice": .string(sentence)]), Printable.line(sentence) + "\n")
   }
 
   /// Tells a failure on standard error.
   func fail(_ failure: CommandFailure, colored: Bool) {
     let words = colored ? "\u{1B}[31m\(failure.text)\u{1B}[0m" : failure.text
+    tell(failure.json, words)
+  }
+
+  private func tell(_ json: @autoclosure () -> JSONValue, _ words: String) {
     guard isJSON else { return console.writeError(words) }
     do {
-      console.writeError(try Self.encode(failure.json))
+      console.writeError(try Self.encode(json()))
     } catch {
       console.writeError(words)
     }

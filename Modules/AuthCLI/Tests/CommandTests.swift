@@ -8,6 +8,12 @@ import MockServerCore
 import MockServerInProcess
 import Testing
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The commands, from their arguments to their exit codes, against the mock server in process.
 struct CommandTests {
   private let world = CommandLineWorld(policy: MockPolicy(accessTTL: .seconds(900)))
@@ -346,6 +352,11 @@ struct CommandTests {
     #expect(who2.code == 4)
     let status = await world.run("status", environment: environment)
     #expect(status.error.contains("CHIRP_TOKEN"))
+    let json = await world.run("whoami", "--json", environment: ["CHIRP_TOKEN": "no-such-token"])
+    let lines = try json.error.split(separator: "\n").map {
+      try JSONDecoder().decode(JSONValue.self, from: Data($0.utf8))
+    }
+    #expect(lines.count == 2 && lines[0]["notice"] != nil && lines[1]["error"]?["exitCode"]?.integer == 4)
   }
 
   @Test("verbose traces requests on standard error, and no secret among them")
@@ -435,7 +446,7 @@ struct CommandTests {
     "what is not there yet is said, with exit 2",
     arguments: [
       ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--key-source", "passphrase"],
-      ["--key-source", "secret-service"], ["--ca-file", "/ca.pem"], ["--api-key", "k"], ["--client-id", "i"],
+      ["--key-source", "secret-service"], ["--api-key", "k"], ["--client-id", "i"],
     ])
   func notThereYet(option: [String]) async throws {
     let outcome = await world.run(["status"] + option)

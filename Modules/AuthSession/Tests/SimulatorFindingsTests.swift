@@ -1,8 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 import AuthModels
 import AuthNetworking
 import AuthStorage
@@ -11,6 +6,12 @@ import Testing
 import VirtualTime
 
 @testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// What the simulator has found, each as the shortest schedule that shows it.
 @Suite("Found by the simulator")
@@ -42,11 +43,16 @@ struct SimulatorFindingsTests {
     try await World.run { world in
       let clock = StoppingClock(clock: world.clock)
       let engine = SessionEngine(
-        slot: World.slot, backend: world.backend, store: world.memory.connection(as: "A"), time: clock, tasks: world.tasks)
+        slot: World.slot, backend: world.backend, store: world.memory.connection(as: "A"), time: clock,
+        tasks: world.tasks)
       try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
       let gate = SharedResult<Void>()
       world.backend.script(.hold(gate))
-      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      let caller = world.tasks.start {
+        await World.outcome {
+          try await engine.refresh(); return "refreshed"
+        }
+      }
       try await world.settle()
       clock.stop(for: .seconds(40))
       // The process goes on: its timer is over, and the answer is the next thing that it reads.
@@ -79,7 +85,11 @@ struct SimulatorFindingsTests {
       let engine = try await world.signedIn()
       let gate = SharedResult<Void>()
       world.backend.script(.hold(gate), .answer(.passing(.lostAnswer)))
-      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      let caller = world.tasks.start {
+        await World.outcome {
+          try await engine.refresh(); return "refreshed"
+        }
+      }
       try await world.settle()
       #expect(try await engine.signOut().revoked)
       gate.resolve(())
@@ -96,7 +106,11 @@ struct SimulatorFindingsTests {
       let engine = try await world.signedIn()
       let gate = SharedResult<Void>()
       world.backend.script(.hold(gate), .answer(.passing(.lostAnswer)))
-      let caller = world.tasks.start { await World.outcome { try await engine.refresh(); return "refreshed" } }
+      let caller = world.tasks.start {
+        await World.outcome {
+          try await engine.refresh(); return "refreshed"
+        }
+      }
       try await world.settle()
       try await engine.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
       gate.resolve(())

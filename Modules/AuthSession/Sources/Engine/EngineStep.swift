@@ -11,7 +11,8 @@ package struct EngineStep: Sendable, Hashable {
   package static let count = refreshCount + sessionCount
   private static let effects = ["save earlier", "lock", "begin", "send", "commit", "postpone", "end", "done"]
   private static let refreshEvents = [
-    "saved earlier", "saved earlier: superseded", "saved earlier: replaced", "saved earlier: gone", "saved earlier: store error",
+    "saved earlier", "saved earlier: superseded", "saved earlier: replaced", "saved earlier: gone",
+    "saved earlier: store error",
     "locked", "lock: store error", "begun", "adopt", "replaced", "gone", "cooling down", "no refresh token",
     "begin: store error", "granted", "passing", "passing, ambiguous", "refused", "committed", "commit: superseded",
     "commit: replaced", "commit: gone", "commit: store error", "postponed", "postpone: adopt", "postpone: replaced",
@@ -20,7 +21,8 @@ package struct EngineStep: Sendable, Hashable {
   ]
   private static let states = ["unknown", "unavailable", "signed out", "signed in"]
   private static let sessionEvents = [
-    "read: nothing", "read: a session", "unreadable", "signed in", "signed out", "saved", "user learned", "flight: renewed",
+    "read: nothing", "read: a session", "unreadable", "signed in", "signed out", "saved", "user learned",
+    "flight: renewed",
     "flight: renewed, unsaved", "flight: adopted", "flight: replaced", "flight: gone", "flight: refused",
     "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed",
   ]
@@ -34,7 +36,8 @@ package struct EngineStep: Sendable, Hashable {
     }
     let rest = index - Self.refreshCount
     let (from, to) = (rest / Self.states.count % Self.states.count, rest % Self.states.count)
-    return "\(Self.states[from]) · \(Self.sessionEvents[rest / (Self.states.count * Self.states.count)]) → \(Self.states[to])"
+    return
+      "\(Self.states[from]) · \(Self.sessionEvents[rest / (Self.states.count * Self.states.count)]) → \(Self.states[to])"
   }
 
   /// Whether it is a step of the refresh; else it is one of the session.

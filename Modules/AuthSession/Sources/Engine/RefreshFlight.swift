@@ -150,11 +150,10 @@ extension SessionEngine {
         sending.isShielded = true
         options.refreshShield.raise()
       }
-      let now = ClockReading(time)
-      sending.sentAt = now
-      let deadline = sending.deadline ?? now.sinceBoot + options.refreshBound
+      let now = time.sinceBoot
+      let deadline = sending.deadline ?? now + options.refreshBound
       sending.deadline = deadline
-      return await send(base, within: deadline - now.sinceBoot)
+      return await send(base, within: deadline - now, &sending)
     case .commit(let grant, let base):
       let new = base.renewed(by: grant, sentAt: sending.sentAt ?? ClockReading(time), now: ClockReading(time))
       guard isCurrent(base.sessionID) else {
@@ -191,17 +190,23 @@ extension SessionEngine {
   }
 
   /// Sends the refresh, and takes silence past the bound for a lost answer (S12, S15).
-  private func send(_ base: SessionRecord, within bound: Duration) async -> RefreshMachine.Event {
+  private func send(
+    _ base: SessionRecord, within bound: Duration, _ sending: inout Sending
+  ) async -> RefreshMachine.Event {
     guard let refreshToken = base.refreshToken else {
       return .answered(.refused(RefreshRefusal(code: "no_refresh_token")))
     }
-    let answer = await firstWithin(bound, time: time, tasks: tasks) { () -> RefreshAnswer? in
-      // Asked in the very step that sends: a sign-out may have returned since the intent was written, or between two tries.
+    let answer = await firstWithin(bound, time: time, tasks: tasks) { () -> (RefreshAnswer, sentAt: ClockReading)? in
+      // Both in the very step that sends: a sign-out may have returned since the intent was written, or between two tries; and a
+      // process that was stopped just before must not take the new tokens for old ones.
       guard self.isCurrent(base.sessionID) else { return nil }
-      return await self.backend.refresh(refreshToken: refreshToken)
+      let sentAt = ClockReading(self.time)
+      return (await self.backend.refresh(refreshToken: refreshToken), sentAt)
     }
     switch answer {
-    case .some(.some(let answer)): return .answered(answer)
+    case .some((let answer, let sentAt)?):
+      sending.sentAt = sentAt
+      return .answered(answer)
     case .some(nil): return .sessionOver
     case nil:
       let silence = TransportError(
