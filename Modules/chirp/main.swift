@@ -1,8 +1,14 @@
 import AuthCLI
-import AuthNetworkingURLSession
 import AuthSession
 import AuthStorage
 import Groundwork
+
+#if os(Linux)
+  import AuthNetworkingCurl
+#else
+  import AuthModels
+  import AuthNetworkingURLSession
+#endif
 
 #if canImport(Glibc)
   import Glibc
@@ -27,7 +33,17 @@ let program = ChirpCommandLine(
         keySource: source.kind)
     },
     makeTransport: { wishes in
-      URLSessionTransport(options: .init(timeout: wishes.timeout), time: clock)
+      #if os(Linux)
+        CurlTransport(
+          options: .init(timeout: wishes.timeout, certificateAuthorities: wishes.caFile), time: clock)
+      #else
+        guard wishes.caFile == nil else {
+          throw TransportError(
+            .invalidRequest, mayHaveBeenSent: false,
+            message: "--ca-file is not there on this system: add the authority to the keychain instead.")
+        }
+        return URLSessionTransport(options: .init(timeout: wishes.timeout), time: clock)
+      #endif
     }))
 // Without the libraries' farewells: everything is written, and their threads may still be at work.
 _exit(await program.run(Array(CommandLine.arguments.dropFirst())))

@@ -446,7 +446,7 @@ struct CommandTests {
     "what is not there yet is said, with exit 2",
     arguments: [
       ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--key-source", "passphrase"],
-      ["--key-source", "secret-service"], ["--ca-file", "/ca.pem"], ["--api-key", "k"], ["--client-id", "i"],
+      ["--key-source", "secret-service"], ["--api-key", "k"], ["--client-id", "i"],
     ])
   func notThereYet(option: [String]) async throws {
     let outcome = await world.run(["status"] + option)

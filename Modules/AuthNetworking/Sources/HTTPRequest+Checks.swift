@@ -1,5 +1,11 @@
 package import AuthModels
 
+#if canImport(FoundationEssentials)
+  internal import FoundationEssentials
+#else
+  internal import Foundation
+#endif
+
 extension HTTPRequest {
   /// Whether the request carries something that S24 guards: a token, cookies, a key, or a credential in its body.
   package var carriesCredential: Bool {
@@ -28,7 +34,20 @@ extension HTTPRequest {
     }
   }
 
-  private static func isTokenByte(_ byte: UInt8) -> Bool {
+  /// Refuses what no transport can send: another scheme, no host, a user in the URL, a body where HTTP gives it no meaning.
+  package func checkTarget() throws(TransportError) {
+    guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https", url.host()?.isEmpty == false
+    else { throw .invalidRequest("The URL must be http:// or https:// with a host.") }
+    guard url.user() == nil, url.password() == nil else {
+      throw .invalidRequest("The URL must not name a user or a password.")
+    }
+    if body?.isEmpty == false, [.get, .head, "TRACE"].contains(method) {
+      throw .invalidRequest("A \(method.rawValue) request cannot carry a body.")
+    }
+  }
+
+  /// Whether a byte may stand in a method or a field's name (RFC 9110 §5.6.2).
+  package static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
     case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
     default: "!#$%&'*+-.^_`|~".utf8.contains(byte)

@@ -12,17 +12,8 @@ extension URLRequest {
   /// The request for the URL session, its header fields assigned at once: setting each costs 10 µs on Linux.
   init(_ request: HTTPRequest) throws(TransportError) {
     try request.checkFields()
-    guard let scheme = request.url.scheme?.lowercased(), scheme == "http" || scheme == "https",
-      let host = request.url.host(), !host.isEmpty
-    else {
-      throw TransportError(
-        .invalidRequest, mayHaveBeenSent: false, message: "The URL must be http:// or https:// with a host.")
-    }
+    try request.checkTarget()
     let body = request.body.flatMap { $0.isEmpty ? nil : $0 }
-    if body != nil, [.get, .head, "TRACE"].contains(request.method) {
-      throw TransportError(
-        .invalidRequest, mayHaveBeenSent: false, message: "A \(request.method.rawValue) request cannot carry a body.")
-    }
     self.init(url: request.url)
     httpMethod = request.method.rawValue
     var fields: [String: String] = [:]
@@ -61,34 +52,6 @@ extension HTTPResponse {
   }
 }
 
-extension HTTPRequest {
-  /// The request to which a redirect leads; nil if the answer is none, or is not to be followed (S24).
-  func redirected(by response: HTTPResponse) -> HTTPRequest? {
-    guard [301, 302, 303, 307, 308].contains(response.status), !hasCredentialBody,
-      let location = response.headers["Location"],
-      let target = URL(string: location, relativeTo: url)?.absoluteURL, target.hasOrigin(of: url)
-    else { return nil }
-    var request = self
-    request.url = target
-    let becomesGet = response.status == 303 ? method != .head : response.status < 303 && method == .post
-    if becomesGet {
-      request.method = .get
-      request.body = nil
-      request.headers = HTTPFields(headers.fields.filter { !$0.name.lowercased().hasPrefix("content-") })
-    }
-    return request
-  }
-}
-
-extension URL {
-  /// Whether scheme, host and port are those of the other URL, and no user is named.
-  fileprivate func hasOrigin(of other: URL) -> Bool {
-    func port(_ url: URL) -> Int? { url.port ?? (url.scheme?.lowercased() == "https" ? 443 : 80) }
-    return scheme?.lowercased() == other.scheme?.lowercased() && host()?.lowercased() == other.host()?.lowercased()
-      && port(self) == port(other) && user() == nil && password() == nil
-  }
-}
-
 extension URLError {
   /// On Linux a failed handshake has no code of its own; libcurl's words tell it from a connection that broke later.
   fileprivate var isHandshakeFailure: Bool {
@@ -123,28 +86,5 @@ extension TransportError {
       self.init(.tlsFailure, mayHaveBeenSent: false, message: "No secure connection to \(host).")
     default: self = .lost(host: host)
     }
-  }
-
-  static func cancelled(mayHaveBeenSent: Bool) -> TransportError {
-    TransportError(.cancelled, mayHaveBeenSent: mayHaveBeenSent, message: "The request was cancelled.")
-  }
-
-  static func timedOut(host: String) -> TransportError {
-    TransportError(.timedOut, mayHaveBeenSent: true, message: "No answer from \(host) within the time-out.")
-  }
-
-  static func lost(host: String) -> TransportError {
-    TransportError(
-      .connectionLost, mayHaveBeenSent: true, message: "The connection to \(host) broke before the whole answer came.")
-  }
-
-  static func malformed(host: String) -> TransportError {
-    TransportError(
-      .malformedResponse, mayHaveBeenSent: true, message: "\(host) answered with something that is not HTTP.")
-  }
-
-  static func tooLarge(host: String, limit: Int) -> TransportError {
-    TransportError(
-      .responseTooLarge, mayHaveBeenSent: true, message: "The answer of \(host) is larger than \(limit) bytes.")
   }
 }

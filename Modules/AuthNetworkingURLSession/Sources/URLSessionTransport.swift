@@ -21,14 +21,15 @@ public import Groundwork
 ///
 /// What differs from the wire, on Linux (Swift 6.3): repeated header fields arrive joined by commas, and their order is lost (they are
 /// sorted by name); a compressed body arrives unpacked, its `Content-Length` as it was; a GET cannot carry a body; an answer without a
-/// reason phrase or the space before it, with bare line feeds, or with header bytes that are not UTF-8, counts as broken.
+/// reason phrase or the space before it, with bare line feeds, with header bytes that are not UTF-8, or after an interim one (103)
+/// counts as broken.
 ///
 /// On Linux the environment's `http_proxy` and `all_proxy` are obeyed, also for loopback: a credential for a plain loopback server is
 /// refused then (S24), unless `no_proxy` names its host.
 ///
 /// - Warning: The Linux implementation of `URLSession` itself traps on three kinds of answer, before any code of ours sees them: a
 ///   connection that ends inside the header section, trailer fields after a chunked body, and a `Content-Length` of 2^63 - 512 or more. Where a
-///   hostile or broken server must not be able to end the process, use another transport.
+///   hostile or broken server must not be able to end the process, use `CurlTransport`.
 public final class URLSessionTransport: HTTPTransport {
   /// Limits of every exchange.
   public struct Options: Sendable, Hashable {
@@ -92,18 +93,8 @@ public final class URLSessionTransport: HTTPTransport {
 
   public func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
     let deadline = time.sinceBoot + (request.timeout ?? options.timeout)
-    var request = request
-    var redirects = 0
-    while true {
-      let response = try await exchange(request, deadline: deadline)
-      guard let target = request.redirected(by: response) else { return response }
-      guard redirects < options.maximumRedirects else {
-        throw TransportError(
-          .redirectRefused, mayHaveBeenSent: true,
-          message: "\(request.url.host() ?? "The server") redirected more than \(options.maximumRedirects) times.")
-      }
-      redirects += 1
-      request = target
+    return try await request.followingRedirects(atMost: options.maximumRedirects) { request throws(TransportError) in
+      try await exchange(request, deadline: deadline)
     }
   }
 
@@ -131,7 +122,7 @@ public final class URLSessionTransport: HTTPTransport {
         return
       }
       exchange.finish(.failure(.timedOut(host: host)))
-      task.cancel()
+      exchange.abandon(task)
     }
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -140,7 +131,7 @@ public final class URLSessionTransport: HTTPTransport {
       }
     } onCancel: {
       exchange.finish(.failure(.cancelled(mayHaveBeenSent: true)))
-      task.cancel()
+      exchange.abandon(task)
     }
     timer.cancel()
     return try outcome.get()

@@ -105,6 +105,26 @@ struct AppTests {
     }
   }
 
+  @Test("D4.1: a sign-in whose user the server cannot tell just now is a sign-in all the same")
+  func userUnknownYet() async throws {
+    try await withVirtualTime { clock, tasks in
+      let transport = StubTransport([
+        .json(200, #"{"accessToken":"a1","refreshToken":"r1","expiresIn":900,"tokenType":"Bearer"}"#),
+        .json(503, ""),
+        .json(200, #"{"id":"7","username":"anna","email":"anna@example.com","createdAt":"2030-01-01T00:00:00Z"}"#),
+      ])
+      let server = try ServerIdentity("http://localhost:8080")
+      let engine = SessionEngine(
+        slot: SessionSlot(server: server.text),
+        backend: ChirpBackend(client: APIClient(baseURL: server.baseURL, transport: transport, time: clock)),
+        store: InMemorySessionStore(time: clock), time: clock, tasks: tasks)
+      let service = SessionAuthService(engine: engine)
+      #expect(try await service.signIn(email: "anna@example.com", password: "password123").email == "anna@example.com")
+      #expect(engine.isSignedIn)
+      #expect(try await service.currentUser == AppUser(SessionUser(id: "7", email: "anna@example.com")))
+    }
+  }
+
   @Test("D4.1: a server's id that is no UUID gives the same UUID each time, and different ids different ones")
   func derivedIDs() {
     let ids = (0..<1000).map { AppUser(SessionUser(id: "user-\($0)")).id }

@@ -128,10 +128,6 @@ struct CommandContext: Sendable {
     if let source = call.text("key-source"), source != "keyfile" {
       throw call.usageError("--key-source \(source) is not there yet: keyfile is.")
     }
-    if call.source(of: "ca-file") != nil {
-      throw call.usageError(
-        "--ca-file needs the curl transport, which is not there yet; the system's authorities are trusted.")
-    }
     for option in ["api-key", "client-id"] where call.source(of: option) != nil {
       throw call.usageError("--\(option) belongs to a dialect that is not there yet: chirp and envelope need none.")
     }

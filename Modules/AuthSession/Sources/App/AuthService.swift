@@ -70,10 +70,14 @@ public struct SessionAuthService: AuthService {
   }
 
   public func signIn(email: String, password: String) async throws -> AppUser {
-    guard let user = try await engine.signIn(Credentials(identifier: email, password: password)) else {
+    if let user = try await engine.signIn(Credentials(identifier: email, password: password)) { return AppUser(user) }
+    do {
       return try await user()
+    } catch is APIError {
+      // The session stands and is saved: that the server could not say more of its user just now is no failed sign-in.
+      // The id is then one made from the address, until `currentUser` has heard the server's.
+      return AppUser(SessionUser(id: email, email: email))
     }
-    return AppUser(user)
   }
 
   public func signOut() async throws {

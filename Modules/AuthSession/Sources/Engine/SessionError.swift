@@ -80,10 +80,14 @@ extension SessionError {
   }
 
   static func refreshFailed(_ error: APIError?, message: String? = nil, retryAfter: Duration? = nil) -> SessionError {
-    SessionError(
-      .refreshFailed,
-      message: message ?? "The session could not be renewed just now: \(error.map { "\($0)" } ?? "no answer").",
-      apiError: error, retryAfter: retryAfter ?? error?.retryAfter)
+    let answer = error.map { error in
+      error.transport?.message
+        ?? "The server answered with status \(error.status ?? 0)\(error.serverCode.map { " (\($0.rawValue))" } ?? "")."
+    }
+    let cause = answer ?? "No answer came."
+    return SessionError(
+      .refreshFailed, message: message ?? "The session could not be renewed just now. \(cause)", apiError: error,
+      retryAfter: retryAfter ?? error?.retryAfter)
   }
 
   static let tooManyRefreshes = SessionError(

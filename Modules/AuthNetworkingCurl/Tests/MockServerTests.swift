@@ -1,5 +1,6 @@
 import AuthModels
 import AuthNetworking
+import AuthNetworkingCurl
 import AuthNetworkingURLSession
 import AuthTestSupport
 import Foundation
@@ -8,13 +9,25 @@ import MockServerCore
 import MockServerHTTP
 import Testing
 
+/// The transports that are tried against the real server.
+enum LiveTransport: CaseIterable, Sendable {
+  case curl, urlSession
+
+  func make(maximumResponseBytes: Int = 16 << 20) -> any HTTPTransport {
+    switch self {
+    case .curl: CurlTransport(options: .init(maximumResponseBytes: maximumResponseBytes))
+    case .urlSession: URLSessionTransport(options: .init(maximumResponseBytes: maximumResponseBytes))
+    }
+  }
+}
+
 /// A mock server behind its real sockets, and a client that reaches it through them.
 private struct LiveServer {
   let realm: MockRealm
   let front: HTTPFront
   let client: APIClient
 
-  init(interceptors: [any HTTPInterceptor] = [], options: URLSessionTransport.Options = .init()) throws {
+  init(transport: any HTTPTransport) throws {
     let server = MockAuthServer(
       configuration: MockServerConfiguration(
         users: [MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")]))
@@ -22,8 +35,7 @@ private struct LiveServer {
     front = HTTPFront(handler: server)
     let address = try front.start()
     client = APIClient(
-      baseURL: try #require(URL(string: address.url)), transport: URLSessionTransport(options: options),
-      interceptors: interceptors)
+      baseURL: try #require(URL(string: address.url)), transport: transport)
   }
 }
 
@@ -45,9 +57,9 @@ struct MockServerTests {
 
   /// Runs `body` against a server of its own, and stops it.
   private func withServer(
-    _ options: URLSessionTransport.Options = .init(), _ body: (LiveServer) async throws -> Void
+    _ transport: any HTTPTransport, _ body: (LiveServer) async throws -> Void
   ) async throws {
-    let live = try LiveServer(options: options)
+    let live = try LiveServer(transport: transport)
     do {
       try await body(live)
     } catch {
@@ -61,9 +73,11 @@ struct MockServerTests {
     await #expect(throws: APIError.self) { _ = try await live.client.send(endpoint) }
   }
 
-  @Test("register, login, me, feed, post, refresh, logout: both sides read the wire format alike")
-  func wholeDialect() async throws {
-    try await withServer { live in
+  @Test(
+    "register, login, me, feed, post, refresh, logout: both sides read the wire format alike",
+    arguments: LiveTransport.allCases)
+  func wholeDialect(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       let registered = try await live.client.send(
         API.register(username: "bob_1", email: "bob@example.com", password: "password456"))
       #expect(registered.username == "bob_1" && registered.email == "bob@example.com")
@@ -73,7 +87,7 @@ struct MockServerTests {
       #expect(response.headers["Date"].flatMap(HTTPDate.parse) != nil)
 
       let authed = APIClient(
-        baseURL: live.client.baseURL, transport: URLSessionTransport(),
+        baseURL: live.client.baseURL, transport: kind.make(),
         interceptors: [
           UserAgentInterceptor(product: "chirp-tests/1"), RequestIDInterceptor(), RetryInterceptor(),
           BearerInterceptor(authorizer: FixedAuthorizer(token: tokens.accessToken)),
@@ -100,13 +114,14 @@ struct MockServerTests {
     }
   }
 
-  @Test("the envelope dialect: tokens without a lifetime, the user, the refusal (D2.2)")
-  func envelope() async throws {
-    try await withServer { live in
+  @Test(
+    "the envelope dialect: tokens without a lifetime, the user, the refusal (D2.2)", arguments: LiveTransport.allCases)
+  func envelope(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       let tokens = try await live.client.send(EnvelopeAPI.login(username: "anna", password: "password123"))
       #expect(tokens.expiresIn == nil)
       let authed = APIClient(
-        baseURL: live.client.baseURL, transport: URLSessionTransport(),
+        baseURL: live.client.baseURL, transport: kind.make(),
         interceptors: [BearerInterceptor(authorizer: FixedAuthorizer(token: tokens.accessToken))])
       #expect(try await authed.send(EnvelopeAPI.me()).username == "anna")
       let rotated = try await live.client.send(EnvelopeAPI.refresh(refreshToken: try #require(tokens.refreshToken)))
@@ -116,9 +131,9 @@ struct MockServerTests {
     }
   }
 
-  @Test("the server's refusals reach the right field and kind (D1.5, D1.7)")
-  func refusals() async throws {
-    try await withServer { live in
+  @Test("the server's refusals reach the right field and kind (D1.5, D1.7)", arguments: LiveTransport.allCases)
+  func refusals(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       let wrong = await failure(live, API.login(email: "anna@example.com", password: "not-this-one"))
       #expect(wrong?.kind == .invalidCredentials && wrong?.userMessage == "Invalid email or password.")
       let taken = await failure(
@@ -136,17 +151,17 @@ struct MockServerTests {
     }
   }
 
-  @Test("a raw call gives whatever comes, 405 and Allow included")
-  func raw() async throws {
-    try await withServer { live in
+  @Test("a raw call gives whatever comes, 405 and Allow included", arguments: LiveTransport.allCases)
+  func raw(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       let response = try await live.client.sendRaw(RawCall(.delete, "/me", requiresAuth: false))
       #expect(response.status == 405 && response.headers["Allow"] != nil)
     }
   }
 
-  @Test("a scripted status, delay and Retry-After come through")
-  func scripted() async throws {
-    try await withServer { live in
+  @Test("a scripted status, delay and Retry-After come through", arguments: LiveTransport.allCases)
+  func scripted(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       live.realm.script(
         .login, MockAction(status: 503, headers: [.init("Retry-After", "9")]), MockAction(status: 429), .real)
       let down = await failure(live, anna)
@@ -161,11 +176,11 @@ struct MockServerTests {
     arguments: [
       (MockBreak.close, MockPhase.afterCommit), (.reset, .afterCommit), (.close, .midBody), (.reset, .midBody),
       (.truncate, .afterCommit), (.garbage, .afterCommit),
-    ])
-  func broken(how: MockBreak, phase: MockPhase) async throws {
-    try await withServer { live in
+    ], LiveTransport.allCases)
+  func broken(fault: (how: MockBreak, phase: MockPhase), kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       let tokens = try await live.client.send(anna)
-      live.realm.script(.refresh, MockAction(breaks: how, phase: phase))
+      live.realm.script(.refresh, MockAction(breaks: fault.how, phase: fault.phase))
       let error = await failure(live, API.refresh(refreshToken: try #require(tokens.refreshToken)))
       #expect(error?.kind == .transport && error?.transport?.mayHaveBeenSent == true)
       #expect([.connectionLost, .malformedResponse].contains(error?.transport?.code))
@@ -173,26 +188,30 @@ struct MockServerTests {
     }
   }
 
-  @Test("an answer whose body is not what was promised is undecodable", arguments: [MockBreak.malformed, .wrongType])
-  func undecodable(how: MockBreak) async throws {
-    try await withServer { live in
+  @Test(
+    "an answer whose body is not what was promised is undecodable", arguments: [MockBreak.malformed, .wrongType],
+    LiveTransport.allCases)
+  func undecodable(how: MockBreak, kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       live.realm.script(.login, MockAction(breaks: how, phase: .afterCommit))
       let error = await failure(live, anna)
       #expect(error?.kind == .undecodable && error?.status == 200)
     }
   }
 
-  @Test("a huge answer ends at the limit")
-  func huge() async throws {
-    try await withServer(.init(maximumResponseBytes: 1 << 20)) { live in
+  @Test("a huge answer ends at the limit", arguments: LiveTransport.allCases)
+  func huge(kind: LiveTransport) async throws {
+    try await withServer(kind.make(maximumResponseBytes: 1 << 20)) { live in
       live.realm.script(.login, MockAction(breaks: .huge))
       #expect(await failure(live, anna)?.transport?.code == .responseTooLarge)
     }
   }
 
-  @Test("a held answer: cancelling ends the call at once, and the server has seen it once")
-  func held() async throws {
-    try await withServer { live in
+  @Test(
+    "a held answer: cancelling ends the call at once, and the server has seen it once",
+    arguments: LiveTransport.allCases)
+  func held(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       live.realm.script(.login, MockAction(hold: "door"))
       let task = Task { try await live.client.send(anna) }
       #expect(await live.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1) == 1)
@@ -202,12 +221,12 @@ struct MockServerTests {
     }
   }
 
-  @Test("50 calls at once are 50 answers")
-  func concurrent() async throws {
-    try await withServer { live in
+  @Test("50 calls at once are 50 answers", arguments: LiveTransport.allCases)
+  func concurrent(kind: LiveTransport) async throws {
+    try await withServer(kind.make()) { live in
       let tokens = try await live.client.send(anna)
       let authed = APIClient(
-        baseURL: live.client.baseURL, transport: URLSessionTransport(),
+        baseURL: live.client.baseURL, transport: kind.make(),
         interceptors: [BearerInterceptor(authorizer: FixedAuthorizer(token: tokens.accessToken))])
       try await withThrowingTaskGroup(of: PublicUser.self) { group in
         for _ in 0..<50 { group.addTask { try await authed.send(API.me()) } }
