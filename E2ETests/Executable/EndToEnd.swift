@@ -54,17 +54,21 @@ enum EndToEnd {
       ]),
     version: "1.0.0",
     exitCodes: [
-      Program.ExitCode(0, "all passed"), Program.ExitCode(1, "some failed"),
-      Program.ExitCode(2, "usage, or a file that is no scenario"),
+      Program.ExitCode(0, "all passed"), Program.ExitCode(1, "some failed, or standard output cannot be written"),
+      Program.ExitCode(2, "usage, a file that is no scenario, or a report that cannot be written"),
     ])
 
   private static let paths = Positional(
     "PATH", kind: .file, required: false, repeated: true, "Files, or folders of .yaml files (E2ETests/Scenarios).")
 
   static func main() async {
+    StandardStreams.open()
     // A client that goes away while its socket is written to must not end the run.
     signal(SIGPIPE, SIG_IGN)
-    exit(await run(Array(CommandLine.arguments.dropFirst())))
+    let code = await run(Array(CommandLine.arguments.dropFirst()))
+    let lost = lostOutput.withLock { $0 }
+    if let lost { complain("e2e: standard output cannot be written: \(String(cString: strerror(lost)))") }
+    exit(code == 0 && lost != nil ? 1 : code)
   }
 
   private static func run(_ arguments: [String]) async -> Int32 {
@@ -145,11 +149,19 @@ enum EndToEnd {
     return 0
   }
 
-  static func say(_ text: String) { write(text, to: 1) }
+  /// Why standard output could not be written, if it could not: whatever else went well, the run was for nothing.
+  private static let lostOutput = Guarded<Int32?>(nil)
 
-  static func complain(_ text: String) { write(text, to: 2) }
+  static func say(_ text: String) {
+    let code = write(text, to: 1)
+    // Whoever closed the pipe has seen enough.
+    if code != 0, code != EPIPE { lostOutput.withLock { $0 = code } }
+  }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  static func complain(_ text: String) { _ = write(text, to: 2) }
+
+  /// Returns 0, or the errno that the write ended with.
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var bytes = Array((text.hasSuffix("\n") ? text : text + "\n").utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { unsafe in
@@ -159,8 +171,15 @@ enum EndToEnd {
           Glibc.write(descriptor, unsafe.baseAddress, unsafe.count)
         #endif
       }
-      guard count > 0 else { return }
-      bytes = bytes.dropFirst(count)
+      if count > 0 {
+        bytes = bytes.dropFirst(count)
+      } else if errno == EAGAIN {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&wait, 1, -1)
+      } else if errno != EINTR {
+        return errno
+      }
     }
+    return 0
   }
 }

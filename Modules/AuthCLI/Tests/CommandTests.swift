@@ -499,4 +499,34 @@ struct CommandTests {
     #expect(outcome.code == 4)
     #expect(outcome.error.contains("\u{1B}[") == expected)
   }
+
+  @Test(
+    "a name that cannot be one is refused before anything is sent",
+    arguments: ["email", "account"], ["", "  ", "a\u{1B}[31m@b.cc", "a@b.cc\n", "a\u{85}@b.cc", "a\u{FFFD}@b.cc"])
+  func badNames(option: String, value: String) async throws {
+    let name = option == "email" ? ["--email=\(value)"] : ["--email", "anna@example.com", "--account=\(value)"]
+    let outcome = await world.run(
+      ["login", "--server", CommandLineWorld.url, "--password-stdin"] + name,
+      console: ScriptedConsole(input: "password123\n"))
+    #expect(outcome.code == 2)
+    #expect(outcome.error.contains("--\(option)"))
+    #expect(world.realm.count(.login) == 0)
+  }
+
+  @Test("a file without a name, and a header that belongs to the session, are refused")
+  func badAPIOptions() async throws {
+    await world.login()
+    let data = await world.run("api", "POST", "/posts", "--data", "@")
+    #expect(data.code == 2)
+    #expect(data.error.contains("--data: the file's name is missing"))
+    let password = await world.run("login", "--email", "anna@example.com", "--password-file=")
+    #expect(password.code == 2)
+    #expect(password.error.contains("--password-file: the file's name is missing"))
+    for field in ["Authorization: Bearer geheim", "authorization:x"] {
+      let header = await world.run("api", "GET", "/me", "--header", field)
+      #expect(header.code == 2)
+      #expect(header.error.contains("CHIRP_TOKEN") && !header.error.contains("geheim"))
+    }
+    #expect(world.realm.count(.me) == 0)
+  }
 }

@@ -53,6 +53,9 @@ extension CommandContext {
       guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
         throw call.usageError("--header takes a name, a colon and a value.")
       }
+      guard text[..<colon].lowercased() != "authorization" else {
+        throw call.usageError("--header Authorization: your session sets it; another token goes into CHIRP_TOKEN.")
+      }
       let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
       fields.append(HTTPField(String(text[..<colon]), String(value)))
     }
