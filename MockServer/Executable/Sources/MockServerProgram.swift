@@ -81,7 +81,8 @@ enum MockServerProgram {
     .flag("seed-user", "Begin with a user: anna, anna@example.com, password123."),
     .flag("allow-remote-admin", "Let other machines use the admin API under /__mock/."),
     .flag(
-      "until-stdin-closes", "Stop also when standard input ends: with whoever started the server and holds its other end."),
+      "until-stdin-closes",
+      "Stop also when standard input ends: a parent that holds its other end takes the server along."),
     .flag("quiet", short: "q", "Log nothing on standard error."),
     .flag("tls", "Serve HTTPS, by a throw-away authority whose certificate the ready line names."),
     .value("cert", "FILE", kind: .file, "A certificate in PEM for --tls, instead of the throw-away one."),
