@@ -115,13 +115,9 @@ private final class Lifeline: Sendable {
 
   init() throws(WorldError) {
     var ends: [Int32] = [-1, -1]
+    let status = pipe(&ends)
     // No other child may inherit either end: it would keep the pipe open.
-    #if canImport(Glibc)
-      let status = pipe2(&ends, O_CLOEXEC)
-    #else
-      let status = pipe(&ends)
-      for end in ends where status == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    #endif
+    for end in ends where status == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     guard status == 0 else { throw WorldError("no pipe can be made: \(String(cString: strerror(errno)))") }
     (end, held) = (ends[0], ends[1])
   }
