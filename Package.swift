@@ -123,8 +123,9 @@ targets += [
   .executableTarget(
     name: "bench",
     dependencies: [
-      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage",
-      "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
+      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
+      "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]
