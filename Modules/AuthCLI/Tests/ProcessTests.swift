@@ -314,8 +314,8 @@ import Testing
         let login = try await world.chirp(
           "login", "--server", address.url, "--email", "anna@example.com", "--password-stdin", input: "password123\n")
         #expect(login.code == 0, "\(login.error)")
-        #expect(try await world.chirp("whoami").code == 0)
-        #expect(try await world.chirp("refresh").code == 0)
+        #expect(try await world.chirp("whoami", "--server", address.url).code == 0)
+        #expect(try await world.chirp("refresh", "--server", address.url).code == 0)
         await front.stop()
       }
     }
