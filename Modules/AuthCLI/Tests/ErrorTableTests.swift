@@ -127,7 +127,7 @@ struct ErrorTableTests {
       + ["usage", "cancelled", "terminal", "output.closed", "other"]
     for kind in kinds { #expect(page.contains("`\(kind)`"), "\(kind)") }
     var failure = CommandFailure(
-      APIError(.rateLimited, status: 429, fields: ["a": "b"], requestID: "r", retryAfter: .seconds(1)))
+      APIError(.rateLimited, status: 429, fields: ["a": "b"], retryAfter: .seconds(1), requestID: "r"))
     failure.hint = "h"
     for name in failure.json["error"]?.object?.keys.sorted() ?? [] {
       #expect(page.contains("`\(name)`"), "\(name)")

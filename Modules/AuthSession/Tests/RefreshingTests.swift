@@ -231,7 +231,7 @@ struct RefreshingTests {
   func turnedAway() async throws {
     try await World.run { world in
       let engine = try await world.signedIn()
-      let busy = APIError(.rateLimited, status: 429, requestID: "r-1", retryAfter: .seconds(90))
+      let busy = APIError(.rateLimited, status: 429, retryAfter: .seconds(90), requestID: "r-1")
       world.backend.script(.answer(.passing(PassingFailure(error: busy, isAmbiguous: false))))
       let first = await #expect(throws: SessionError.self) { try await engine.refresh() }
       #expect(first?.message.contains("429") == true && first?.retryAfter == .seconds(90))
