@@ -123,7 +123,9 @@ struct ErrorTableTests {
       StoreError.Code.allCases.map { CommandFailure(StoreError($0, "")).kind }
       + SessionError.Code.allCases.map { CommandFailure(SessionError($0, message: "")).kind }
       + APIError.Kind.allCases.map { CommandFailure(APIError($0)).kind }
-      + TransportError.Code.allCases.map { CommandFailure(TransportError($0, mayHaveBeenSent: false, message: "")).kind }
+      + TransportError.Code.allCases.map {
+        CommandFailure(TransportError($0, mayHaveBeenSent: false, message: "")).kind
+      }
       + ["usage", "cancelled", "terminal", "output.closed", "other"]
     for kind in kinds { #expect(page.contains("`\(kind)`"), "\(kind)") }
     var failure = CommandFailure(

@@ -227,7 +227,8 @@ struct RefreshingTests {
     }
   }
 
-  @Test("S12: whoever is turned away by a back-off reads that nothing was sent, when the next try is due, and what failed")
+  @Test(
+    "S12: whoever is turned away by a back-off reads that nothing was sent, when the next try is due, and what failed")
   func turnedAway() async throws {
     try await World.run { world in
       let engine = try await world.signedIn()

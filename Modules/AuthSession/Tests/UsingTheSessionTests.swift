@@ -164,7 +164,8 @@ struct UsingTheSessionTests {
     let (lines, writing) = AsyncStream.makeStream(of: String.self)
     let tasks = TaskStarter()
     let listeners = [
-      tasks.start { await follow(account) { showing.yield($0) } }, tasks.start { await log(account) { writing.yield($0) } },
+      tasks.start { await follow(account) { showing.yield($0) } },
+      tasks.start { await log(account) { writing.yield($0) } },
     ]
     defer { for listener in listeners { listener.cancel() } }
     for await state in shown where state == .unknown { break }

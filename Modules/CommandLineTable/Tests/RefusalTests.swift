@@ -39,7 +39,8 @@ struct RefusalTests {
   @Test("half a name suggests every option that it begins")
   func halfNames() throws {
     let program = Program(
-      Command("tool", "", options: [.flag("password-stdin", ""), .value("password-file", "FILE", ""), .flag("pass", "")]),
+      Command(
+        "tool", "", options: [.flag("password-stdin", ""), .value("password-file", "FILE", ""), .flag("pass", "")]),
       version: "1")
     #expect(throws: UsageError.self) { try program.parse(["--password", "hunter2"]) }
     do throws(UsageError) {

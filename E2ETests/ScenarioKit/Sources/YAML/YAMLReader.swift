@@ -183,7 +183,8 @@ private struct EventSource {
     }
     let context = parser.pointee.context.map { " \(String(cString: $0))" } ?? ""
     // By far the most frequent case, and libyaml's words for it help nobody.
-    let remedy = problem.hasPrefix("mapping values are not allowed") ? "; put quotes around a value with \": \" in it" : ""
+    let remedy =
+      problem.hasPrefix("mapping values are not allowed") ? "; put quotes around a value with \": \" in it" : ""
     return fault(mark, "this is not YAML:\(context) \(problem)\(remedy)")
   }
 

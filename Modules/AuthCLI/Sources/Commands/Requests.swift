@@ -46,7 +46,8 @@ extension CommandContext {
     try await session.engine.refresh()
     guard case .signedIn(let summary) = session.engine.snapshot.state else { return session }
     try await output.done(
-      .object(self.summary(of: session)), "Renewed. The access token expires \(summary.expiry(now: parts.time.wallClock)).")
+      .object(self.summary(of: session)),
+      "Renewed. The access token expires \(summary.expiry(now: parts.time.wallClock)).")
     return session
   }
 
