@@ -108,7 +108,8 @@ extension CommandContext {
     }
     var earlier: SignedOutReason?
     if case .signedOut(let reason) = await session.engine.restore() { earlier = reason }
-    return SignedOut(slot: session.slot, result: try await session.engine.signOut(scope: scope), earlier: earlier)
+    let result = try await session.engine.signOutWhoever(scope: scope)
+    return SignedOut(slot: session.slot, result: result, earlier: earlier)
   }
 
   private func tell(_ done: [SignedOut]) async throws {

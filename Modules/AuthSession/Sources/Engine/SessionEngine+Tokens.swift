@@ -127,7 +127,7 @@ extension SessionEngine {
     let flight = try core.withLock { core throws(SessionError) -> RefreshFlight in
       guard let live = core.machine.live else { throw Self.errorWithoutSession(core.machine.state) }
       if let error = core.machine.coolingDownError(at: time.sinceBoot) { throw error }
-      return self.flight(for: live, in: &core)
+      return self.flight(for: live, in: &core, waits: true)
     }
     if let error = error(of: try await flight.result.value(), flight) { throw error }
   }
@@ -162,7 +162,7 @@ extension SessionEngine: RequestAuthorizer {
       case .breakerOpen: throw .tooManyRefreshes
       case .refresh:
         if let error = core.machine.coolingDownError(at: now) { throw error }
-        return .refresh(flight(for: live, in: &core))
+        return .refresh(flight(for: live, in: &core, waits: true))
       }
     }
     switch step {
