@@ -315,8 +315,9 @@ struct CommandTests {
   func apiStatus(status: Int, exit: Int32) async throws {
     await world.login()
     world.realm.script(.me, MockAction(status: status, body: .object(["a": "b"])))
-    let outcome = await world.run("api", "GET", "/me")
+    let outcome = await world.run("api", "GET", "/me", "--json")
     #expect(outcome.code == exit)
+    #expect(try outcome.errorJSON()["error"]?["status"]?.integer == status)
     #expect(outcome.output.contains("\"b\""))
     #expect(outcome.error.contains("\(status)"))
   }
