@@ -32,6 +32,7 @@ var targets: [Target] = [
   systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
   systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
   systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
+  systemLibrary("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev", brew: "libsecret"),
   // Opened at the first request, not linked: so pkg-config has no say.
   systemLibrary("CLibcurl", pkgConfig: nil, apt: "libcurl4-openssl-dev", brew: "curl"),
   systemLibrary("CLibyaml", pkgConfig: "yaml-0.1", apt: "libyaml-dev", brew: "libyaml"),
@@ -53,6 +54,15 @@ targets += module(
 targets += module(
   "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
   testsAlsoImport: ["AuthTestSupport"])
+// A target of its own, and a program of its own: nothing else links libsecret, which brings all of GLib.
+targets += module(
+  "AuthStorageSecretService", imports: ["Groundwork", "AuthStorage", "CLibsecret"],
+  testsAlsoImport: ["chirp-secret-service"])
+targets += [
+  .executableTarget(
+    name: "chirp-secret-service", dependencies: ["Groundwork", "AuthStorage", "AuthStorageSecretService"],
+    path: "Modules/chirp-secret-service")
+]
 targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
@@ -113,8 +123,9 @@ targets += [
   .executableTarget(
     name: "bench",
     dependencies: [
-      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage",
-      "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
+      "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
+      "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]
@@ -146,7 +157,8 @@ for target in targets where target.type != .system {
 
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthSession", "AuthForms", "AuthCLI", "AuthTestSupport", "MockServerCore",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
+  "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
 
@@ -155,6 +167,7 @@ let package = Package(
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: libraries.map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "chirp", targets: ["chirp"]),
+    .executable(name: "chirp-secret-service", targets: ["chirp-secret-service"]),
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),

@@ -9,6 +9,7 @@
 struct libcurl {
   __typeof__(curl_global_init) *global_init;
   __typeof__(curl_easy_init) *easy_init;
+  __typeof__(curl_easy_perform) *easy_perform;
   __typeof__(curl_easy_reset) *easy_reset;
   __typeof__(curl_easy_cleanup) *easy_cleanup;
   __typeof__(curl_easy_setopt) *easy_setopt;
@@ -39,6 +40,7 @@ static inline const char *libcurl_open(struct libcurl *lib, const char *name) {
     return "it has no function curl_" #function
   LIBCURL_FIND(global_init);
   LIBCURL_FIND(easy_init);
+  LIBCURL_FIND(easy_perform);
   LIBCURL_FIND(easy_reset);
   LIBCURL_FIND(easy_cleanup);
   LIBCURL_FIND(easy_setopt);
@@ -64,6 +66,7 @@ static inline CURLcode libcurl_global_init(const struct libcurl *lib) {
 }
 
 static inline CURL *libcurl_easy_init(const struct libcurl *lib) { return lib->easy_init(); }
+static inline CURLcode libcurl_easy_perform(const struct libcurl *lib, CURL *easy) { return lib->easy_perform(easy); }
 static inline void libcurl_easy_reset(const struct libcurl *lib, CURL *easy) { lib->easy_reset(easy); }
 static inline void libcurl_easy_cleanup(const struct libcurl *lib, CURL *easy) { lib->easy_cleanup(easy); }
 

@@ -76,7 +76,7 @@ extension Benchmark {
   }
 
   /// The `url` of a ready line.
-  private static func readyURL(_ line: String) -> String? {
+  static func readyURL(_ line: String) -> String? {
     let parts = line.split(separator: "\"url\":\"", maxSplits: 1)
     guard parts.count == 2, let url = parts[1].split(separator: "\"").first else { return nil }
     return String(url).replacing("\\/", with: "/")

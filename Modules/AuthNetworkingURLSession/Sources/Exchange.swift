@@ -19,6 +19,7 @@ final class Exchange: Sendable {
     var outcome: Outcome?
     var head: HTTPResponse?
     var body = Data()
+    var isAbandoned = false
   }
 
   private let host: String
@@ -56,6 +57,22 @@ final class Exchange: Sendable {
       return state.continuation
     }
     continuation?.resume(returning: outcome)
+  }
+
+  /// Cancels the task of this exchange; every cancellation goes through here.
+  func abandon(_ task: URLSessionTask) {
+    state.withLock { $0.isAbandoned = true }
+    task.cancel()
+  }
+
+  /// Answers the platform's question about a redirect, unless the task has been cancelled.
+  ///
+  /// On Linux the platform traps on an answer to a task that is cancelled already. Answer and cancellation go through one queue of
+  /// its own; the lock sees to it that no cancellation gets in before the answer.
+  func answerRedirect(_ answer: () -> Void) {
+    state.withLock { state in
+      if !state.isAbandoned { answer() }
+    }
   }
 
   /// The head has come.
@@ -149,8 +166,10 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
     _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
     newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
   ) {
-    if let exchange = exchange(of: task), !exchange.received(response) { task.cancel() }
-    completionHandler(nil)
+    // Without an exchange the task is over, and nobody waits for this answer either.
+    guard let exchange = exchange(of: task) else { return }
+    if !exchange.received(response) { exchange.abandon(task) }
+    exchange.answerRedirect { completionHandler(nil) }
   }
 
   func urlSession(
@@ -161,7 +180,8 @@ final class ExchangeDelegate: NSObject, URLSessionDataDelegate, Sendable {
   }
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-    if exchange(of: dataTask)?.received(data) != true { dataTask.cancel() }
+    guard let exchange = exchange(of: dataTask) else { return dataTask.cancel() }
+    if !exchange.received(data) { exchange.abandon(dataTask) }
   }
 
   #if canImport(FoundationNetworking)

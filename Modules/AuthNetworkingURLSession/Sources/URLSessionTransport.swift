@@ -122,7 +122,7 @@ public final class URLSessionTransport: HTTPTransport {
         return
       }
       exchange.finish(.failure(.timedOut(host: host)))
-      task.cancel()
+      exchange.abandon(task)
     }
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -131,7 +131,7 @@ public final class URLSessionTransport: HTTPTransport {
       }
     } onCancel: {
       exchange.finish(.failure(.cancelled(mayHaveBeenSent: true)))
-      task.cancel()
+      exchange.abandon(task)
     }
     timer.cancel()
     return try outcome.get()

@@ -85,4 +85,30 @@ struct URLSessionTransportTests {
     #expect(error?.code == .timedOut)
     #expect(server.requests.count == 3)
   }
+
+  /// On Linux the platform traps on an answer about a redirect that comes after a cancellation: this would end the test program.
+  @Test("cancelling a redirect at any moment, or finding it too large, ends no process")
+  func cancelRedirects() async throws {
+    let body = String(repeating: "x", count: 200_000)
+    let server = try RawServer(answering: { _ in answer("302 Found", body, headers: ["Location: http://127.0.0.1:1/"])
+    })
+    defer { server.stop() }
+    let small = URLSessionTransport(options: .init(maximumResponseBytes: 1000))
+    let large = URLSessionTransport()
+    for round in 0..<200 {
+      let seen = server.requests.count
+      let task = Task {
+        try await (round % 4 == 0 ? small : large).send(HTTPRequest(method: .get, url: try server.url("/\(round)")))
+      }
+      while server.requests.count == seen, round % 4 != 0 { await Task.yield() }
+      for _ in 0..<(round % 50) { await Task.yield() }
+      if round % 4 != 0 { task.cancel() }
+      switch await task.result {
+      case .success(let response): #expect(response.status == 302)
+      case .failure(let error):
+        let code = (error as? TransportError)?.code
+        #expect(round % 4 == 0 ? code == .responseTooLarge : code == .cancelled)
+      }
+    }
+  }
 }

@@ -46,10 +46,13 @@ struct CampaignCommand {
   private func printFindings(_ report: Campaign.Report) {
     for finding in report.findings {
       let shrunk = Campaign.shrink(setup, finding)
-      let traced = Schedule(setup, seed: finding.seed, choices: shrunk.choices, isTraced: true).run()
+      let traced = Schedule(
+        setup, seed: finding.seed, choices: shrunk.choices, isTraced: true, ending: .at(kind: shrunk.violation.kind)
+      ).run()
       print("\n(\(finding.violation.invariant)) \(Invariant.sentence(finding.violation.invariant))")
       print("Violated by \(finding.count) schedules: \(finding.violation.kind).")
       print("seed \(finding.seed), build \(Output.buildID()), found after \(finding.schedules) schedules")
+      print("simulate --replay \(finding.seed)\(setup.arguments)")
       print("choices \(ChoiceList.text(shrunk.choices))")
       print(traced.diagram.text)
     }

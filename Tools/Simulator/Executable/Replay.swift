@@ -11,8 +11,9 @@ struct Replay {
   let svg: String?
 
   func run() -> Int32 {
-    let isEngine = setup.subject == .engine
-    let first = Schedule(setup, seed: seed, choices: choices, stopsAtFirst: isEngine).run()
+    let ending: Schedule.Ending =
+      kind.map { .at(kind: $0) } ?? (setup.subject == .engine ? .atFirst : .atEnd)
+    let first = Schedule(setup, seed: seed, choices: choices, ending: ending).run()
     var shown = first.choices
     let violation = first.violations.first { kind == nil || $0.kind == kind }
     if let violation, !isWhole {
@@ -21,7 +22,9 @@ struct Replay {
         Campaign.Finding(violation: violation, seed: seed, schedules: 1, choices: first.choices, count: 1))
       shown = shrunk.choices
     }
-    let traced = Schedule(setup, seed: seed, choices: shown, isTraced: true, stopsAtFirst: isEngine).run()
+    let traced = Schedule(
+      setup, seed: seed, choices: shown, isTraced: true, ending: violation.map { .at(kind: $0.kind) } ?? .atEnd
+    ).run()
     print("seed \(seed), build \(Output.buildID())")
     print("choices \(ChoiceList.text(shown))")
     print(traced.diagram.text)

@@ -81,7 +81,7 @@ package struct Campaign: Sendable {
 
   private func runOne(_ seed: UInt64, _ progress: Guarded<Progress>) {
     // The naive design has many faults a schedule: it goes on, so that the frequent ones do not hide the rare ones.
-    let outcome = Schedule(setup, seed: seed, stopsAtFirst: setup.subject == .engine).run()
+    let outcome = Schedule(setup, seed: seed, ending: setup.subject == .engine ? .atFirst : .atEnd).run()
     progress.withLock { progress in
       if outcome.violations.isEmpty { progress.report.passed += 1 } else { progress.report.failed += 1 }
       progress.report.steps += outcome.steps
@@ -104,8 +104,6 @@ package struct Campaign: Sendable {
 
   /// The simplest schedule that shows a finding.
   package static func shrink(_ setup: Setup, _ finding: Finding) -> Shrinker.Result {
-    Shrinker.shrink(
-      setup, seed: finding.seed, choices: finding.choices, violation: finding.violation,
-      stopsAtFirst: setup.subject == .engine)
+    Shrinker.shrink(setup, seed: finding.seed, choices: finding.choices, violation: finding.violation)
   }
 }

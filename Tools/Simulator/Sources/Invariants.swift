@@ -1,6 +1,5 @@
 import AuthStorage
 import Groundwork
-import MockServerCore
 
 // One function an invariant, each with its sentence from the design; `sends`, `commits`, `changes of mind` and `calls` below say which
 // are checked when.
@@ -29,6 +28,8 @@ extension MonitorState {
   /// (1) A refresh token is not sent a second time unless the outcome of the first is unknown to every living process.
   private mutating func checkSpentOnce(_ token: String, by process: LaneID) {
     for earlier in spendings[token] ?? [] {
+      // Without a lock that excludes nobody can be told in time.
+      if earlier.process != process, !lockExcludes { continue }
       guard let knower = lives[earlier.process] else { continue }
       switch earlier.outcome {
       case .unknown, .notSpent: continue
@@ -54,7 +55,8 @@ extension MonitorState {
 
   /// (2) At most one living process refreshes a session.
   private mutating func checkOneRefresher(_ family: Int, _ process: LaneID) {
-    guard let other = refreshers[family]?.sorted().first(where: { $0 != process && lives[$0] != nil }) else { return }
+    guard lockExcludes, let other = refreshers[family]?.sorted().first(where: { $0 != process && lives[$0] != nil })
+    else { return }
     fail(
       2, "two processes refresh one session",
       "\(lifeName(process)) refreshes session \(family + 1) while \(lifeName(other)) does")
@@ -145,6 +147,7 @@ extension MonitorState {
       familyOfSession[record.sessionID] = after
       let isNews = before != after || old.record?.accessToken != record.accessToken
       if isNews { checkNoRevival(after, process) }
+      if before == after, isNews { checkNoStepBack(old, record, process) }
       families[after].wasStored = true
     }
     lives[process]?.wasWriteRefused = false
@@ -154,6 +157,14 @@ extension MonitorState {
     guard let before, before != after else { return }
     checkRemovalHasReason(before, process, by: after == nil ? new.lastSignOut : nil, isReplaced: after != nil, old)
     families[before].wasRemoved = true
+  }
+
+  /// (6) A session is never ended …: nor are its newest tokens written over with older ones, which ends it later.
+  private mutating func checkNoStepBack(_ old: SlotState, _ record: SessionRecord, _ process: LaneID) {
+    guard let before = old.record?.refreshToken, let after = record.refreshToken, let from = tokens[before]?.generation,
+      let to = tokens[after]?.generation, to < from
+    else { return }
+    fail(6, "newer tokens written over", "\(lifeName(process)) saves \(name(after)) over \(name(before))")
   }
 
   /// (4) After sign-out returned, this process stores nothing of that session; and nobody brings it back.
@@ -200,12 +211,14 @@ extension MonitorState {
         "\(lifeName(process)) ends session \(family + 1), which the server never refused")
       return
     }
-    var held = lives.values.flatMap(\.refreshTokens).filter { tokens[$0]?.family == family }
+    // Where the lock excludes nobody, what another process has not saved yet cannot be known here.
+    let holders = lockExcludes ? Array(lives.values) : lives[process].map { [$0] } ?? []
+    var held = holders.flatMap(\.refreshTokens).filter { tokens[$0]?.family == family }
     if let alsoHeld { held.append(alsoHeld) }
     if let record = stored.record, tokens[record.accessToken]?.family == family, let token = record.refreshToken {
       held.append(token)
     }
-    guard let accepted = Set(held).sorted().first(where: { realm.wouldAccept(refreshToken: $0) }) else { return }
+    guard let accepted = Set(held).sorted().first(where: { serverAccepts($0) }) else { return }
     fail(
       6, "living session ended",
       "\(lifeName(process)) ends session \(family + 1) while the server would accept \(name(accepted))")
@@ -316,6 +329,6 @@ extension MonitorState {
     }
     var held = life.refreshTokens.filter { tokens[$0]?.family == family }
     if let token = record.refreshToken { held.append(token) }
-    return held.contains { realm.wouldAccept(refreshToken: $0) }
+    return held.contains { serverAccepts($0) }
   }
 }

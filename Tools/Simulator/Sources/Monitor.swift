@@ -17,13 +17,18 @@ final class Monitor: Sendable {
   private let machine: Machine
   private let state: Guarded<MonitorState>
 
-  init(realm: MockRealm, machine: Machine, trace: Trace, coverage: CoverageCounter, usesLock: Bool, accessTTL: Duration)
-  {
+  init(
+    realm: MockRealm, machine: Machine, trace: Trace, coverage: CoverageCounter, usesLock: Bool, accessTTL: Duration,
+    lockExcludes: Bool, refusesSpentOnly: Bool
+  ) {
     self.machine = machine
     scheduler = machine.scheduler
     self.trace = trace
     self.coverage = coverage
-    state = Guarded(MonitorState(realm: realm, usesLock: usesLock, accessTTL: accessTTL))
+    state = Guarded(
+      MonitorState(
+        realm: realm, usesLock: usesLock, accessTTL: accessTTL, lockExcludes: lockExcludes,
+        refusesSpentOnly: refusesSpentOnly))
   }
 
   /// What was violated, first things first; one of each kind.
@@ -63,14 +68,7 @@ final class Monitor: Sendable {
     with { state in
       state.lives[process.id] = nil
       state.lifeEvents += 1
-      for token in state.spendings.keys {
-        for index in state.spendings[token, default: []].indices
-        where state.spendings[token]?[index].process == process.id && state.spendings[token]?[index].outcome == .pending
-        {
-          state.spendings[token]?[index].outcome = .unknown
-          state.crashes[token] = state.lifeEvents
-        }
-      }
+      for token in state.spendings.keys { state.settleForGood(token, process.id) }
       for family in state.refreshers.keys { state.refreshers[family]?.remove(process.id) }
       state.calls = state.calls.filter { $0.value.process != process.id }
     }
@@ -219,6 +217,11 @@ final class Monitor: Sendable {
       state.settle(sending.refreshToken, process.id, mayHaveBeenSent ? .unknown : .notSpent)
     }
     if sending.operation == "refresh" { coverage.note(.passing) }
+  }
+
+  /// Whether the server has given a newer refresh token for this one.
+  func isSpent(_ token: String?) -> Bool {
+    with { state in token.map { state.isSpent($0) } ?? false }
   }
 
   func name(of sending: Sending) -> String { with { $0.name(of: sending) } }

@@ -14,6 +14,10 @@ struct MonitorState: Sendable {
   /// Whether the subject has a lock over its refreshes; else a refresh is over with its answer.
   let usesLock: Bool
   let accessTTL: Duration
+  /// Whether that lock keeps other processes out.
+  let lockExcludes: Bool
+  /// Whether the server just refuses a spent token.
+  let refusesSpentOnly: Bool
   var now: Duration = .zero
   var boot = 1
   var violations: [Violation] = []
@@ -35,10 +39,12 @@ struct MonitorState: Sendable {
   /// When, in that order, a process died that had sent a refresh token without hearing of it.
   var crashes: [String: Int] = [:]
 
-  init(realm: MockRealm, usesLock: Bool, accessTTL: Duration) {
+  init(realm: MockRealm, usesLock: Bool, accessTTL: Duration, lockExcludes: Bool, refusesSpentOnly: Bool) {
     self.realm = realm
     self.usesLock = usesLock
     self.accessTTL = accessTTL
+    self.lockExcludes = lockExcludes
+    self.refusesSpentOnly = refusesSpentOnly
   }
 
   mutating func fail(_ invariant: Int, _ kind: String, _ text: String) {
@@ -84,6 +90,32 @@ struct MonitorState: Sendable {
     else { return }
     spendings[token]?[index].outcome = outcome
     if !usesLock, let family = tokens[token]?.family { refreshers[family]?.remove(process) }
+  }
+
+  /// A process has died: what it has not heard, nobody will hear, and what it could not use, nobody will use.
+  mutating func settleForGood(_ token: String, _ process: LaneID) {
+    for index in (spendings[token] ?? []).indices where spendings[token]?[index].process == process {
+      switch spendings[token]?[index].outcome {
+      case .pending?, .unknown?:
+        spendings[token]?[index].outcome = .unknown
+        crashes[token] = lifeEvents
+      case .granted?, .refused?, .notSpent?, nil: break
+      }
+    }
+  }
+
+  /// Whether the server has given a newer refresh token for this one.
+  func isSpent(_ token: String) -> Bool {
+    guard let fact = tokens[token] else { return false }
+    return tokens.values.contains {
+      $0.family == fact.family && !$0.grants.isEmpty && $0.generation > fact.generation
+    }
+  }
+
+  /// Whether the server would give new tokens for this one now.
+  func serverAccepts(_ token: String) -> Bool {
+    if refusesSpentOnly, isSpent(token) { return false }
+    return realm.wouldAccept(refreshToken: token)
   }
 
   mutating func delivered(

@@ -93,6 +93,15 @@ struct ProcessTransport: HTTPTransport {
     trace.add(
       .message(.process(column), .server, arrives: true),
       world.monitor.name(of: message.sending) + (isCopy ? " again" : ""))
+    if world.refusesSpentOnly, message.sending.operation == "refresh",
+      world.monitor.isSpent(message.sending.refreshToken)
+    {
+      let refusal = HTTPResponse(
+        status: 401, headers: ["Content-Type": "application/json"],
+        body: Data(#"{"error":true,"reason":"The refresh token is not valid.","code":"invalid_grant"}"#.utf8))
+      if !isCopy { answer(message, (refusal, true)) }
+      return
+    }
     world.server.receive(message.request) { delivery in
       world.monitor.served(
         message.sending, askedAt: message.askedAt, boot: message.boot, user: message.request.body.field("email"),
@@ -176,7 +185,7 @@ struct ProcessTransport: HTTPTransport {
     case .endpointRefuses:
       HTTPResponse(
         status: 401, headers: ["Content-Type": "application/json"],
-        body: Data(#"{"code":"invalid_token","reason":"No."}"#.utf8))
+        body: Data(#"{"error":true,"reason":"No.","code":"invalid_token"}"#.utf8))
     case .arrives, .noConnection, .lost, .unavailable: plain(503, "<html>Unavailable</html>")
     }
   }

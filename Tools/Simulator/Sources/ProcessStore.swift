@@ -73,7 +73,8 @@ struct ProcessStore: SessionStore {
       guard process.isAlive else { throw Faults.killed }
       if Task.isCancelled { throw StoreError(.cancelled, "The wait for the lock was cancelled.") }
       do {
-        let lock = try await memory.acquireRefreshLock(slot, bound: .zero)
+        let lock: any RefreshLock =
+          world.lockExcludes ? try await memory.acquireRefreshLock(slot, bound: .zero) : EmptyLock()
         world.monitor.hasLock(process, true)
         let held = HeldLock(lock: lock, process: process, world: world)
         try await stop(at: .afterLock)
@@ -135,6 +136,11 @@ struct ProcessStore: SessionStore {
       .afterRead
     }
   }
+}
+
+/// A lock on a file system that takes no notice of it.
+private struct EmptyLock: RefreshLock {
+  func release() async {}
 }
 
 /// A refresh lock that a process holds; whoever waits hears of its end, however it comes about.

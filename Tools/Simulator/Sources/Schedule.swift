@@ -19,23 +19,33 @@ package struct Schedule: Sendable {
     var title: String
   }
 
+  /// What ends a schedule before its own end.
+  package enum Ending: Sendable, Hashable {
+    /// The first violation.
+    case atFirst
+    /// The first violation of this kind; others are let pass.
+    case at(kind: String)
+    /// Nothing: all kinds of violations are looked for.
+    case atEnd
+  }
+
   /// More than any schedule needs: beyond it something turns in circles.
   private static let stepLimit = 60_000
 
   private let world: World
-  private let stopsAtFirst: Bool
+  private let ending: Ending
   private let script: Script
 
   /// Prepares a schedule.
   ///
   /// - Parameters:
   ///   - choices: what to choose; nil draws from the seed.
-  ///   - stopsAtFirst: whether the first violation ends it; else it goes on and looks for other kinds.
+  ///   - ending: what ends it early.
   package init(
-    _ setup: Setup, seed: UInt64, choices: [UInt16]? = nil, isTraced: Bool = false, stopsAtFirst: Bool = true
+    _ setup: Setup, seed: UInt64, choices: [UInt16]? = nil, isTraced: Bool = false, ending: Ending = .atFirst
   ) {
     world = World(setup, choices: Choices(seed: seed, script: choices), seed: seed, isTraced: isTraced)
-    self.stopsAtFirst = stopsAtFirst
+    self.ending = ending
     script = Script(world: world)
   }
 
@@ -46,7 +56,7 @@ package struct Schedule: Sendable {
     var disturbance = Disturbances(world: world, script: script)
     var isStuck = false
     while !script.isDone {
-      if stopsAtFirst, world.monitor.hasViolation { break }
+      if isOver { break }
       disturbance.step()
       guard world.scheduler.step(world.choices) else {
         isStuck = true
@@ -77,9 +87,19 @@ package struct Schedule: Sendable {
     return outcome
   }
 
+  private var isOver: Bool {
+    switch ending {
+    case .atFirst: world.monitor.hasViolation
+    case .at(let kind): world.monitor.hasViolation && world.monitor.violations.contains { $0.kind == kind }
+    case .atEnd: false
+    }
+  }
+
   private var title: String {
     "\(world.setup.subject.rawValue), rotation \(world.policy.rawValue), access tokens live \(world.accessTTL.text)"
       + (world.strangeLifetime.map { ", the server says expiresIn: \($0)" } ?? "")
+      + (world.lockExcludes ? "" : ", the lock excludes nobody")
+      + (world.refusesSpentOnly ? ", spent tokens are just refused" : "")
       + ", faults: \(["none", "seldom", "often"][world.faults.intensity])"
   }
 

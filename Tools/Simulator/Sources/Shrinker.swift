@@ -17,24 +17,22 @@ package struct Shrinker: Sendable {
   let seed: UInt64
   let kind: String
   let budget: Int
-  let stopsAtFirst: Bool
   private var runs = 0
 
   /// - Parameter budget: how many schedules it may run.
-  init(setup: Setup, seed: UInt64, kind: String, budget: Int, stopsAtFirst: Bool) {
+  init(setup: Setup, seed: UInt64, kind: String, budget: Int) {
     self.setup = setup
     self.seed = seed
     self.kind = kind
     self.budget = budget
-    self.stopsAtFirst = stopsAtFirst
   }
 
   /// Shrinks a schedule that is known to show the violation.
   static func shrink(
-    _ setup: Setup, seed: UInt64, choices: [UInt16], violation: Violation, stopsAtFirst: Bool, budget: Int = 4000
+    _ setup: Setup, seed: UInt64, choices: [UInt16], violation: Violation, budget: Int = 4000
   ) -> Result {
     var shrinker = Shrinker(
-      setup: setup, seed: seed, kind: violation.kind, budget: budget, stopsAtFirst: stopsAtFirst)
+      setup: setup, seed: seed, kind: violation.kind, budget: budget)
     var best = Candidate(choices: choices.trimmed, weight: .max, violation: violation)
     if let same = shrinker.attempt(choices.trimmed, better: .max) { best = same }
     var isBetter = true
@@ -105,7 +103,7 @@ package struct Shrinker: Sendable {
   private mutating func attempt(_ choices: [UInt16], better weight: Int) -> Candidate? {
     guard runs < budget else { return nil }
     runs += 1
-    let outcome = Schedule(setup, seed: seed, choices: choices, stopsAtFirst: stopsAtFirst).run()
+    let outcome = Schedule(setup, seed: seed, choices: choices, ending: .at(kind: kind)).run()
     guard let violation = outcome.violations.first(where: { $0.kind == kind }) else { return nil }
     let kept = Array(outcome.choices.prefix(choices.count)).trimmed
     let found = Self.weight(kept, outcome.steps)

@@ -38,6 +38,12 @@ package struct Setup: Sendable, Hashable {
     self.processes = processes
     self.policy = policy
   }
+
+  /// What a command line needs besides the seed to run the same schedule.
+  package var arguments: String {
+    (subject == .engine ? "" : " --subject \(subject.rawValue)") + (processes.map { " --processes \($0)" } ?? "")
+      + (policy.map { " --policy \($0.rawValue)" } ?? "")
+  }
 }
 
 /// One machine, one store, one server and some processes.
@@ -61,6 +67,10 @@ final class World: Sendable {
   let accessTTL: Duration
   /// What the server says instead of a lifetime, if it is such a server.
   let strangeLifetime: String?
+  /// Whether the refresh lock keeps others out; on some file systems a lock excludes nobody, and compare-and-swap is all there is.
+  let lockExcludes: Bool
+  /// Whether the server just refuses a spent token, and leaves its session alone.
+  let refusesSpentOnly: Bool
   let baseURL: URL
   private let dice: Guarded<Dice>
   private let processes = Guarded<[SimulatedProcess]>([])
@@ -81,6 +91,8 @@ final class World: Sendable {
     let lifetimes: [Duration] = [.seconds(900), .seconds(60), .seconds(20)]
     accessTTL = lifetimes[choices.pick(weights: [50, 30, 20])]
     strangeLifetime = [nil, "null", "-1", "0", "1000000000000000000"][choices.pick(weights: [92, 2, 2, 2, 2])]
+    lockExcludes = processCount == 1 || !choices.chance(12)
+    refusesSpentOnly = !lockExcludes && choices.chance(50)
     faults = Faults(
       intensity: choices.pick(weights: [20, 50, 30]), choices: choices, scheduler: scheduler, coverage: coverage)
     var configuration = MockServerConfiguration(
@@ -92,7 +104,8 @@ final class World: Sendable {
     server = MockAuthServer(configuration: configuration, time: ServerClock(scheduler: scheduler), tasks: TaskStarter())
     monitor = Monitor(
       realm: server.realm(), machine: machine, trace: trace, coverage: coverage, usesLock: setup.subject == .engine,
-      accessTTL: accessTTL)
+      accessTTL: accessTTL, lockExcludes: lockExcludes,
+      refusesSpentOnly: refusesSpentOnly)
   }
 
   // MARK: Chance that no schedule chooses

@@ -57,7 +57,9 @@ struct NaiveScheduleTests {
     let finding = try #require(report.findings.first { $0.violation.kind == "sign-out on a passing failure" })
     let shrunk = Campaign.shrink(setup, finding)
     #expect(shrunk.choices.count { $0 != 0 } < finding.choices.count { $0 != 0 })
-    let again = Schedule(setup, seed: finding.seed, choices: shrunk.choices, isTraced: true, stopsAtFirst: false).run()
+    let again = Schedule(
+      setup, seed: finding.seed, choices: shrunk.choices, isTraced: true, ending: .at(kind: finding.violation.kind)
+    ).run()
     #expect(again.violations.contains { $0.kind == finding.violation.kind })
     #expect(again.diagram.text.contains("VIOLATION of (5)"))
     #expect(again.diagram.svg.hasPrefix("<svg"))

@@ -52,7 +52,7 @@ public final class SecretBytes: Sendable, CustomStringConvertible, CustomReflect
 
 extension [UInt8] {
   /// Overwrites the bytes, in a way that no optimiser drops.
-  mutating func wipe() {
+  package mutating func wipe() {
     withUnsafeMutableBytes { OPENSSL_cleanse($0.baseAddress, $0.count) }
   }
 }

