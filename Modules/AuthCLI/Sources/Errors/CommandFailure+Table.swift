@@ -134,7 +134,7 @@ extension SessionError.Code {
   var exit: ExitCode {
     switch self {
     case .notLoggedIn, .sessionEnded: .signInNeeded
-    case .sessionReplaced: .failure
+    case .sessionReplaced: .tryAgain
     case .refreshFailed, .tooManyRefreshes, .busy: .tryAgain
     case .storage: .storeUnavailable
     }
