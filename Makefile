@@ -31,11 +31,19 @@ sources = Package.swift Modules MockServer E2ETests Tools
 # wait on virtual clocks and loopback sockets, not on computing.
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
 
+<<<<<<< HEAD
 .PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve and bench.'
+=======
+.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize mutants fuzz soak-store docs install clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
+>>>>>>> main
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
 	$(require)
@@ -110,16 +118,26 @@ mutants: ## break the engine one rule at a time and show which test finds it (AR
 	$(require)
 	@Tools/Mutants/run $(ARGS)
 
+fuzz: ## feed damaged bytes to every decoder of the store, a million each, and 20,000 damaged files to the store (release)
+	$(require)
+	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
+	@.build/release/storage-torture fuzz $(ARGS)
+
+soak-store: ## kill processes 500 times while they save, load, clear and change keys; nothing may be lost (release)
+	$(require)
+	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
+	@.build/release/storage-torture kill $(ARGS)
+
 docs: ## build the reference of every library into .build-docs/site
 	$(require)
 	@Tools/docs .build-docs
 
-install: ## build chirp, mock-server and e2e for release and install them (PREFIX=/usr/local)
+install: ## build chirp, its helper, mock-server and e2e for release and install them (PREFIX=/usr/local)
 	$(require)
-	@for product in mock-server chirp e2e; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product; done
+	@for product in mock-server chirp chirp-secret-service e2e; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product; done
 	@install -d "$(DESTDIR)$(PREFIX)/bin"
-	@for product in mock-server chirp e2e; do install -m 0755 .build/release/$$product "$(DESTDIR)$(PREFIX)/bin/$$product"; done
-	@echo "Installed chirp, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin."
+	@for product in mock-server chirp chirp-secret-service e2e; do install -m 0755 .build/release/$$product "$(DESTDIR)$(PREFIX)/bin/$$product"; done
+	@echo "Installed chirp, chirp-secret-service, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin."
 
 clean: ## remove everything that was built or reported
 	rm -rf .build .build-* $(REPORTS)
