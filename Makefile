@@ -31,19 +31,11 @@ sources = Package.swift Modules MockServer E2ETests Tools
 # wait on virtual clocks and loopback sockets, not on computing.
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
 
-<<<<<<< HEAD
-.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
-	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve and bench.'
-=======
-.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize mutants fuzz soak-store docs install clean
-
-help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
->>>>>>> main
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
 	$(require)
