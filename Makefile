@@ -20,6 +20,7 @@ PORT ?= 8080
 DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
+TRIALS ?= 50
 export OFFLINE ?= 0
 # Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
@@ -28,12 +29,14 @@ require = @Tools/require $@
 sources = Package.swift Modules MockServer E2ETests Tools
 # Debug: one build serves the tests, the scenarios and `make serve`. Optimizing would take longer than it saves: the scenarios
 # wait on virtual clocks and loopback sockets, not on computing.
-run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
+# What ARGS says itself stands in place of what is said here.
+run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
+  $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize mutants fuzz soak-store docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
@@ -74,7 +77,7 @@ simulate: ## find the faults of the documents' own design, then run 20,000 sched
 	@.build/release/simulate --subject naive --seeds 1..3000
 	@.build/release/simulate --seeds 1..20000 $(ARGS)
 
-bench: ## measure the figures of the README, each beside its baseline (release)
+bench: ## measure the figures of the README, each beside its baseline (release; ARGS=endurance: what 10,000 sessions leave)
 	$(require)
 	@for product in mock-server chirp bench; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product >&2; done
 	@.build/release/bench $(ARGS)
@@ -97,10 +100,13 @@ coverage: ## run the unit tests and print what they cover, file by file
 	$(SWIFT) test --disable-xctest --enable-code-coverage --scratch-path .build-coverage $(SWIFT_BUILD_FLAGS) </dev/null | tail -n 1
 	@Tools/coverage .build-coverage
 
-sanitize: ## run the unit tests under the thread sanitizer, then under the address sanitizer
+sanitize: ## run engine, storage and mock server under the thread, then the address sanitizer (ARGS=thread for one)
 	$(require)
-	$(SWIFT) test --disable-xctest --sanitize=thread -Xswiftc -DTSAN --scratch-path .build-tsan </dev/null
-	$(SWIFT) test --disable-xctest --sanitize=address --scratch-path .build-asan </dev/null
+	@Tools/sanitize $(ARGS)
+
+kill-trials: ## kill, interrupt and stop real processes in mid-refresh, TRIALS=50 times each, and print a table
+	$(require)
+	@CHIRP_KILL_TRIALS=$(TRIALS) $(SWIFT) test --disable-xctest --filter ManyProcessesTests $(SWIFT_BUILD_FLAGS) </dev/null
 
 mutants: ## break the engine one rule at a time and show which test finds it (ARGS="S06 S13" for some)
 	$(require)

@@ -25,7 +25,7 @@ enum EndToEnd {
           options: [
             .choice(
               "driver", ["inprocess", "http", "cli"], repeated: true,
-              "How to run them; may stand several times. All three unless given."),
+              "How to run them. All three unless given."),
             .value("filter", "TEXT", "Only scenarios whose name, file or ids contain this."),
             .value("jobs", short: "j", "N", kind: .integer(1...256), "How many run at once (the number of cores)."),
             .value("report", "DIR", kind: .folder, "Write junit.xml, results.json and report.html there."),
@@ -52,7 +52,7 @@ enum EndToEnd {
           positionals: [Positional("DIR", kind: .folder, repeated: true, "Reports of runs.")]),
         Command("schema", "Print the JSON Schema of scenario files, for editors."),
       ]),
-    version: "1.0.0",
+    version: Program.packageVersion,
     exitCodes: [
       Program.ExitCode(0, "all passed"), Program.ExitCode(1, "some failed, or standard output cannot be written"),
       Program.ExitCode(2, "usage, a file that is no scenario, or a report that cannot be written"),
@@ -136,7 +136,7 @@ enum EndToEnd {
         let report = scenario.report.map { "  (\($0))" } ?? ""
         say("\(scenario.file)\n    \(scenario.name)  [\(scenario.covers.joined(separator: ", "))]\(report)")
       }
-      say("\(scenarios.count) scenarios")
+      say("\(scenarios.count) \(scenarios.count == 1 ? "scenario" : "scenarios")")
       return 0
     }
     let gaps = RequirementIDs.all.filter { id in !scenarios.contains { $0.covers.contains(id) } }

@@ -55,7 +55,7 @@ enum MockServerProgram {
           "check", "Checks configuration files (not available yet).",
           positionals: [Positional("FILE", kind: .file, repeated: true, "A configuration file.")]),
       ]),
-    version: "0.1.0",
+    version: Program.packageVersion,
     exitCodes: [
       .init(0, "stopped by INT or TERM"),
       .init(1, "could not start, or could not say where it is: the port is in use, for example"),

@@ -30,7 +30,8 @@ extension CommandContext {
     try await console.write((call.flag("include") ? head(of: response) : []) + shown(response.body))
     let code = Self.exit(for: response.status)
     if code != .success {
-      let failure = CommandFailure("api.status", "The server answered \(response.status).", code)
+      var failure = CommandFailure("api.status", "The server answered \(response.status).", code)
+      failure.status = response.status
       output.fail(failure, colored: false)
     }
     return (session, code)
