@@ -129,7 +129,7 @@ extension SessionEngine {
       if let error = core.machine.coolingDownError(at: time.sinceBoot) { throw error }
       return self.flight(for: live, in: &core, waits: true)
     }
-    if let error = error(of: try await flight.result.value(), flight) { throw error }
+    if let error = error(of: try await finalOutcome(of: flight), flight) { throw error }
   }
 }
 
@@ -169,7 +169,7 @@ extension SessionEngine: RequestAuthorizer {
     case .report: return nil
     case .resend(let live): return RequestAuthorization(live)
     case .refresh(let flight):
-      let outcome = try await flight.result.value()
+      let outcome = try await finalOutcome(of: flight)
       if case .noRefreshToken = outcome, case .signedIn = snapshot.state { return nil }
       if let error = error(of: outcome, flight) { throw error }
       return try core.withLock { core throws(SessionError) in
