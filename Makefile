@@ -102,7 +102,7 @@ sanitize: ## run the unit tests under the thread sanitizer, then under the addre
 	$(SWIFT) test --disable-xctest --sanitize=thread -Xswiftc -DTSAN --scratch-path .build-tsan </dev/null
 	$(SWIFT) test --disable-xctest --sanitize=address --scratch-path .build-asan </dev/null
 
-mutants: ## break the engine one rule at a time and show which test finds it (ARGS="S06 S13" for some)
+mutants: ## break the engine one rule at a time and show what finds it: a test, the simulator (ARGS="S06 S13" for some)
 	$(require)
 	@Tools/Mutants/run $(ARGS)
 
