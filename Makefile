@@ -20,6 +20,7 @@ PORT ?= 8080
 DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
+TRIALS ?= 50
 export OFFLINE ?= 0
 # Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
@@ -30,11 +31,11 @@ sources = Package.swift Modules MockServer E2ETests Tools
 # wait on virtual clocks and loopback sockets, not on computing.
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize mutants docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
-	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve and bench.'
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
 	$(require)
@@ -74,7 +75,7 @@ simulate: ## find the faults of the documents' own design, then run 20,000 sched
 	@.build/release/simulate --subject naive --seeds 1..3000
 	@.build/release/simulate --seeds 1..20000 $(ARGS)
 
-bench: ## measure the figures of the README, each beside its baseline (release)
+bench: ## measure the figures of the README, each beside its baseline (release; ARGS=endurance: what 10,000 sessions leave)
 	$(require)
 	@for product in mock-server chirp bench; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product >&2; done
 	@.build/release/bench $(ARGS)
@@ -97,25 +98,38 @@ coverage: ## run the unit tests and print what they cover, file by file
 	$(SWIFT) test --disable-xctest --enable-code-coverage --scratch-path .build-coverage $(SWIFT_BUILD_FLAGS) </dev/null | tail -n 1
 	@Tools/coverage .build-coverage
 
-sanitize: ## run the unit tests under the thread sanitizer, then under the address sanitizer
+sanitize: ## run engine, storage and mock server under the thread, then the address sanitizer (ARGS=thread for one)
 	$(require)
-	$(SWIFT) test --disable-xctest --sanitize=thread -Xswiftc -DTSAN --scratch-path .build-tsan </dev/null
-	$(SWIFT) test --disable-xctest --sanitize=address --scratch-path .build-asan </dev/null
+	@Tools/sanitize $(ARGS)
+
+kill-trials: ## kill, interrupt and stop real processes in mid-refresh, TRIALS=50 times each, and print a table
+	$(require)
+	@CHIRP_KILL_TRIALS=$(TRIALS) $(SWIFT) test --disable-xctest --filter ManyProcessesTests $(SWIFT_BUILD_FLAGS) </dev/null
 
 mutants: ## break the engine one rule at a time and show what finds it: a test, the simulator (ARGS="S06 S13" for some)
 	$(require)
 	@Tools/Mutants/run $(ARGS)
 
+fuzz: ## feed damaged bytes to every decoder of the store, a million each, and 20,000 damaged files to the store (release)
+	$(require)
+	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
+	@.build/release/storage-torture fuzz $(ARGS)
+
+soak-store: ## kill processes 500 times while they save, load, clear and change keys; nothing may be lost (release)
+	$(require)
+	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
+	@.build/release/storage-torture kill $(ARGS)
+
 docs: ## build the reference of every library into .build-docs/site
 	$(require)
 	@Tools/docs .build-docs
 
-install: ## build chirp, mock-server and e2e for release and install them (PREFIX=/usr/local)
+install: ## build chirp, its helper, mock-server and e2e for release and install them (PREFIX=/usr/local)
 	$(require)
-	@for product in mock-server chirp e2e; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product; done
+	@for product in mock-server chirp chirp-secret-service e2e; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product; done
 	@install -d "$(DESTDIR)$(PREFIX)/bin"
-	@for product in mock-server chirp e2e; do install -m 0755 .build/release/$$product "$(DESTDIR)$(PREFIX)/bin/$$product"; done
-	@echo "Installed chirp, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin."
+	@for product in mock-server chirp chirp-secret-service e2e; do install -m 0755 .build/release/$$product "$(DESTDIR)$(PREFIX)/bin/$$product"; done
+	@echo "Installed chirp, chirp-secret-service, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin."
 
 clean: ## remove everything that was built or reported
 	rm -rf .build .build-* $(REPORTS)

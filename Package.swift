@@ -53,7 +53,7 @@ targets += module(
   testsAlsoImport: ["AuthNetworkingURLSession", "AuthTestSupport", "MockServerCore", "MockServerHTTP"])
 targets += module(
   "AuthStorage", imports: ["Groundwork", "AuthModels", "CSQLite", "COpenSSL"],
-  testsAlsoImport: ["AuthTestSupport"])
+  testsAlsoImport: ["AuthTestSupport", "storage-torture"])
 // A target of its own, and a program of its own: nothing else links libsecret, which brings all of GLib.
 targets += module(
   "AuthStorageSecretService", imports: ["Groundwork", "AuthStorage", "CLibsecret"],
@@ -121,6 +121,9 @@ targets += [
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
   .testTarget(name: "ScenarioSuites", dependencies: ["ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
+    name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
+    path: "Tools/StorageTorture"),
+  .executableTarget(
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
@@ -171,6 +174,7 @@ let package = Package(
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "storage-torture", targets: ["storage-torture"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,

@@ -26,9 +26,8 @@ options.refreshShield = signals.shield
 let program = ChirpCommandLine(
   parts: CommandLineParts(
     console: LiveConsole(echo: echo), environment: ProcessEnvironment.variables, time: clock, session: options,
-    openStore: { folder in
-      let source = KeyFileKeySource()
-      return .init(
+    openStore: { folder, source in
+      .init(
         store: SQLiteSessionStore(folder: folder, time: clock, keySource: source), location: folder,
         keySource: source.kind)
     },
@@ -44,6 +43,7 @@ let program = ChirpCommandLine(
         }
         return URLSessionTransport(options: .init(timeout: wishes.timeout), time: clock)
       #endif
-    }))
+    },
+    secretServiceHelper: ProcessEnvironment.sibling("chirp-secret-service")))
 // Without the libraries' farewells: everything is written, and their threads may still be at work.
 _exit(await program.run(Array(CommandLine.arguments.dropFirst())))

@@ -6,7 +6,7 @@
 #include <dlfcn.h>
 #include <stddef.h>
 
-struct libcurl {
+struct libcurl_functions {
   __typeof__(curl_global_init) *global_init;
   __typeof__(curl_easy_init) *easy_init;
   __typeof__(curl_easy_perform) *easy_perform;
@@ -32,7 +32,7 @@ typedef size_t (*libcurl_data_callback)(char *, size_t, size_t, void *);
 
 /// Opens the library and finds every function; returns NULL, or what is missing in words that live as long as the thread asks for no
 /// further library.
-static inline const char *libcurl_open(struct libcurl *lib, const char *name) {
+static inline const char *libcurl_open(struct libcurl_functions *lib, const char *name) {
   void *image = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   if (!image) return dlerror();
 #define LIBCURL_FIND(function) \
@@ -61,40 +61,40 @@ static inline const char *libcurl_open(struct libcurl *lib, const char *name) {
   return NULL;
 }
 
-static inline CURLcode libcurl_global_init(const struct libcurl *lib) {
+static inline CURLcode libcurl_global_init(const struct libcurl_functions *lib) {
   return lib->global_init(CURL_GLOBAL_DEFAULT);
 }
 
-static inline CURL *libcurl_easy_init(const struct libcurl *lib) { return lib->easy_init(); }
-static inline CURLcode libcurl_easy_perform(const struct libcurl *lib, CURL *easy) { return lib->easy_perform(easy); }
-static inline void libcurl_easy_reset(const struct libcurl *lib, CURL *easy) { lib->easy_reset(easy); }
-static inline void libcurl_easy_cleanup(const struct libcurl *lib, CURL *easy) { lib->easy_cleanup(easy); }
+static inline CURL *libcurl_easy_init(const struct libcurl_functions *lib) { return lib->easy_init(); }
+static inline CURLcode libcurl_easy_perform(const struct libcurl_functions *lib, CURL *easy) { return lib->easy_perform(easy); }
+static inline void libcurl_easy_reset(const struct libcurl_functions *lib, CURL *easy) { lib->easy_reset(easy); }
+static inline void libcurl_easy_cleanup(const struct libcurl_functions *lib, CURL *easy) { lib->easy_cleanup(easy); }
 
-static inline CURLcode libcurl_set_long(const struct libcurl *lib, CURL *easy, CURLoption option, long value) {
+static inline CURLcode libcurl_set_long(const struct libcurl_functions *lib, CURL *easy, CURLoption option, long value) {
   return lib->easy_setopt(easy, option, value);
 }
-static inline CURLcode libcurl_set_size(const struct libcurl *lib, CURL *easy, CURLoption option, curl_off_t value) {
+static inline CURLcode libcurl_set_size(const struct libcurl_functions *lib, CURL *easy, CURLoption option, curl_off_t value) {
   return lib->easy_setopt(easy, option, value);
 }
 static inline CURLcode libcurl_set_string(
-    const struct libcurl *lib, CURL *easy, CURLoption option, const char *value) {
+    const struct libcurl_functions *lib, CURL *easy, CURLoption option, const char *value) {
   return lib->easy_setopt(easy, option, value);
 }
 static inline CURLcode libcurl_set_pointer(
-    const struct libcurl *lib, CURL *easy, CURLoption option, const void *value) {
+    const struct libcurl_functions *lib, CURL *easy, CURLoption option, const void *value) {
   return lib->easy_setopt(easy, option, value);
 }
 static inline CURLcode libcurl_set_list(
-    const struct libcurl *lib, CURL *easy, CURLoption option, struct curl_slist *value) {
+    const struct libcurl_functions *lib, CURL *easy, CURLoption option, struct curl_slist *value) {
   return lib->easy_setopt(easy, option, value);
 }
 static inline CURLcode libcurl_set_callback(
-    const struct libcurl *lib, CURL *easy, CURLoption option, libcurl_data_callback value) {
+    const struct libcurl_functions *lib, CURL *easy, CURLoption option, libcurl_data_callback value) {
   return lib->easy_setopt(easy, option, value);
 }
 
 /// No scheme but http and https, whatever else the library can do.
-static inline CURLcode libcurl_set_web_only(const struct libcurl *lib, CURL *easy) {
+static inline CURLcode libcurl_set_web_only(const struct libcurl_functions *lib, CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075500
   return lib->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 #else
@@ -103,7 +103,7 @@ static inline CURLcode libcurl_set_web_only(const struct libcurl *lib, CURL *eas
 }
 
 /// Giving up a request does not wait for the name service.
-static inline CURLcode libcurl_set_quick_exit(const struct libcurl *lib, CURL *easy) {
+static inline CURLcode libcurl_set_quick_exit(const struct libcurl_functions *lib, CURL *easy) {
 #if LIBCURL_VERSION_NUM >= 0x075700
   return lib->easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L);
 #else
@@ -111,52 +111,52 @@ static inline CURLcode libcurl_set_quick_exit(const struct libcurl *lib, CURL *e
 #endif
 }
 
-static inline long libcurl_info_long(const struct libcurl *lib, CURL *easy, CURLINFO info) {
+static inline long libcurl_info_long(const struct libcurl_functions *lib, CURL *easy, CURLINFO info) {
   long value = 0;
   return lib->easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
 }
-static inline void *libcurl_private(const struct libcurl *lib, CURL *easy) {
+static inline void *libcurl_private(const struct libcurl_functions *lib, CURL *easy) {
   char *value = NULL;
   return lib->easy_getinfo(easy, CURLINFO_PRIVATE, &value) == CURLE_OK ? value : NULL;
 }
-static inline const char *libcurl_strerror(const struct libcurl *lib, CURLcode code) {
+static inline const char *libcurl_strerror(const struct libcurl_functions *lib, CURLcode code) {
   return lib->easy_strerror(code);
 }
 
 static inline struct curl_slist *libcurl_slist_append(
-    const struct libcurl *lib, struct curl_slist *list, const char *text) {
+    const struct libcurl_functions *lib, struct curl_slist *list, const char *text) {
   return lib->slist_append(list, text);
 }
-static inline void libcurl_slist_free(const struct libcurl *lib, struct curl_slist *list) {
+static inline void libcurl_slist_free(const struct libcurl_functions *lib, struct curl_slist *list) {
   lib->slist_free_all(list);
 }
 
-static inline CURLM *libcurl_multi_init(const struct libcurl *lib) { return lib->multi_init(); }
-static inline void libcurl_multi_cleanup(const struct libcurl *lib, CURLM *multi) { lib->multi_cleanup(multi); }
+static inline CURLM *libcurl_multi_init(const struct libcurl_functions *lib) { return lib->multi_init(); }
+static inline void libcurl_multi_cleanup(const struct libcurl_functions *lib, CURLM *multi) { lib->multi_cleanup(multi); }
 static inline CURLMcode libcurl_multi_set_long(
-    const struct libcurl *lib, CURLM *multi, CURLMoption option, long value) {
+    const struct libcurl_functions *lib, CURLM *multi, CURLMoption option, long value) {
   return lib->multi_setopt(multi, option, value);
 }
-static inline CURLMcode libcurl_multi_add(const struct libcurl *lib, CURLM *multi, CURL *easy) {
+static inline CURLMcode libcurl_multi_add(const struct libcurl_functions *lib, CURLM *multi, CURL *easy) {
   return lib->multi_add_handle(multi, easy);
 }
-static inline CURLMcode libcurl_multi_remove(const struct libcurl *lib, CURLM *multi, CURL *easy) {
+static inline CURLMcode libcurl_multi_remove(const struct libcurl_functions *lib, CURLM *multi, CURL *easy) {
   return lib->multi_remove_handle(multi, easy);
 }
-static inline CURLMcode libcurl_multi_perform(const struct libcurl *lib, CURLM *multi) {
+static inline CURLMcode libcurl_multi_perform(const struct libcurl_functions *lib, CURLM *multi) {
   int running = 0;
   return lib->multi_perform(multi, &running);
 }
-static inline CURLMcode libcurl_multi_poll(const struct libcurl *lib, CURLM *multi, int milliseconds) {
+static inline CURLMcode libcurl_multi_poll(const struct libcurl_functions *lib, CURLM *multi, int milliseconds) {
   int ready = 0;
   return lib->multi_poll(multi, NULL, 0, milliseconds, &ready);
 }
-static inline CURLMcode libcurl_multi_wakeup(const struct libcurl *lib, CURLM *multi) {
+static inline CURLMcode libcurl_multi_wakeup(const struct libcurl_functions *lib, CURLM *multi) {
   return lib->multi_wakeup(multi);
 }
 
 /// The next request that is over, and how; NULL if there is none.
-static inline CURL *libcurl_next_done(const struct libcurl *lib, CURLM *multi, CURLcode *code) {
+static inline CURL *libcurl_next_done(const struct libcurl_functions *lib, CURLM *multi, CURLcode *code) {
   int left = 0;
   CURLMsg *message;
   while ((message = lib->multi_info_read(multi, &left))) {

@@ -17,11 +17,12 @@ struct BenchServer: Sendable {
   let transport: GatedTransport
   let identity: ServerIdentity
 
-  /// A server with the user anna; `realm` keeps one contender's count from another's.
-  init(realm: String) throws {
-    let server = MockAuthServer(
-      configuration: MockServerConfiguration(
-        users: [MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")]))
+  /// A server with the user anna; `realm` keeps one contender's count from another's, `limit` is how many sessions and requests it remembers.
+  init(realm: String, remembering limit: Int? = nil) throws {
+    var configuration = MockServerConfiguration(
+      users: [MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")])
+    if let limit { (configuration.maximumSessions, configuration.journalCapacity) = (limit, limit) }
+    let server = MockAuthServer(configuration: configuration)
     transport = GatedTransport(InProcessTransport(server: server))
     identity = try ServerIdentity("http://127.0.0.1:8080/r/\(realm)")
   }

@@ -11,12 +11,14 @@ struct Benchmark: Sendable {
   }
 
   /// All there are, in the order in which they run.
-  static let all: [Benchmark] = [.hotPath, .storm, .calls, .ready, .coldStart, .storeSpeed]
+  static let all: [Benchmark] = [.hotPath, .storm, .calls, .ready, .coldStart, .storeSpeed, .endurance]
 
   /// The word on the command line.
   var name: String
   /// What it measures, in a line.
   var summary: String
+  /// Whether it runs when none is named; one that takes minutes does not.
+  var isPartOfAll = true
   /// Measures. It may block its thread: nothing else runs meanwhile.
   var run: @Sendable (Context) async throws -> [Figure]
 }

@@ -2,14 +2,14 @@ import CLibcurl
 
 /// The least that a client in C would do over libcurl: kept handles, no Swift around them, the answers thrown away.
 final class RawCurl {
-  private let lib: UnsafeMutablePointer<libcurl>
+  private let lib: UnsafeMutablePointer<libcurl_functions>
   private let url: String
   private var fields: UnsafeMutablePointer<curl_slist>?
   private let easy: UnsafeMutableRawPointer
 
   init(url: String, token: String) throws(BenchError) {
     lib = .allocate(capacity: 1)
-    lib.initialize(to: libcurl())
+    lib.initialize(to: libcurl_functions())
     if let problem = libcurl_open(lib, "libcurl.so.4") {
       throw BenchError("libcurl cannot be opened: \(String(cString: problem)).")
     }

@@ -23,7 +23,7 @@ struct Run {
 
   init(_ call: Invocation) throws {
     let names = call.arguments("NAME")
-    benchmarks = Benchmark.all.filter { names.isEmpty || names.contains($0.name) }
+    benchmarks = Benchmark.all.filter { names.isEmpty ? $0.isPartOfAll : names.contains($0.name) }
     rounds = try call.integer("rounds") ?? 21
     json = call.text("json")
     readme = call.text("readme")

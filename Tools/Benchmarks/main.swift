@@ -26,7 +26,7 @@ let program = Program(
     positionals: [
       Positional(
         "NAME", kind: .choice(Benchmark.all.map(\.name)), required: false, repeated: true,
-        "Which to run; all unless told otherwise.")
+        "Which to run; unless told otherwise, all but endurance, which takes minutes.")
     ]),
   version: "1",
   exitCodes: [

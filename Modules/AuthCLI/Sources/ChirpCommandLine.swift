@@ -52,6 +52,10 @@ public struct ChirpCommandLine: Sendable {
     case ["feed"]: session = try await context.feed()
     case ["logout"]: try await context.logout()
     case ["accounts", "list"]: try await context.listAccounts()
+    case ["store", "info"]: try await context.storeInfo()
+    case ["store", "rekey"]: try await context.rekeyStore()
+    case ["store", "migrate"]: code = try await context.migrateStore()
+    case ["doctor"]: code = try await context.doctor()
     default: throw call.usageError("\(call.commandName) is not there yet.", code: .unknownCommand)
     }
     // S20: a networked command tells the server, after its own output, of sign-outs that it has not heard of.

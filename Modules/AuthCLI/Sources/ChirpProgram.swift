@@ -11,7 +11,7 @@ public enum ChirpProgram: Sendable {
     Command(
       "chirp", "Signs you in to a server, keeps the session safe, and keeps it alive.", options: globalOptions,
       commands: [
-        login, register, whoami, status, token, refresh, api, feed, logout, accounts,
+        login, register, whoami, status, token, refresh, api, feed, logout, accounts, store, doctor,
       ],
       examples: [
         .init("chirp login --server http://127.0.0.1:8080", "sign in; later commands know the server"),
@@ -33,7 +33,8 @@ public enum ChirpProgram: Sendable {
       "Where sessions are kept; without it, $XDG_STATE_HOME/chirp or ~/.local/state/chirp."),
     .choice("store", ["sqlite", "memory"], default: "sqlite", "What keeps sessions; memory forgets them at the end."),
     .choice(
-      "key-source", ["keyfile", "passphrase", "secret-service"], "What guards the store's key: keyfile unless given."),
+      "key-source", ["keyfile", "passphrase", "secret-service"], environment: "CHIRP_KEY_SOURCE",
+      "What guards the store's key; without it, what the store says, and a key file for a new one."),
     .value("account", "NAME", "Which of several accounts at the server."),
     .value("ca-file", "FILE", kind: .file, "Trust the certificate authorities in this file."),
     .flag("allow-insecure-http", "Let credentials go over plain HTTP to another machine."),
@@ -110,4 +111,33 @@ public enum ChirpProgram: Sendable {
   private static let accounts = Command(
     "accounts", "The accounts that this store knows.", commands: [Command("list", "List them.")],
     defaultCommand: "list")
+
+  private static let store = Command(
+    "store", "The session store itself.",
+    commands: [
+      Command(
+        "info", "Tell where it is, what guards it, and how much is in it.",
+        discussion: "Asks for no passphrase; without one, the sessions are not counted."),
+      Command(
+        "rekey", "Give it a new key and a new guard; everybody stays signed in.",
+        discussion: "For when a copy of it may have leaked. Interrupted anywhere, the store stays whole."),
+      Command(
+        "migrate", "Move it to another key source, or take over the sessions of another store.",
+        discussion: "What is moved is copied, read back, and only then deleted. Nothing that is here is overwritten.",
+        options: [
+          .choice("to", ["keyfile", "passphrase", "secret-service"], "What is to guard the store's key from now on."),
+          .value(
+            "new-passphrase-file", "FILE", kind: .file, "With --to passphrase: read the new one from a file."),
+          .value("from", "DIR", kind: .folder, "The folder of a store whose sessions are to come here."),
+        ],
+        examples: [.init("chirp store migrate --to passphrase", "asks for a new passphrase, twice")]),
+    ],
+    defaultCommand: "info")
+
+  private static let doctor = Command(
+    "doctor", "Look at the session store, say what is wrong, and what to do.",
+    discussion: "Changes nothing, unless told to. Ends with 6 or 7 when there is a problem, as other commands do.",
+    options: [
+      .flag("repair", "Move what cannot be read any more aside, so that you can sign in again; deletes nothing.")
+    ])
 }

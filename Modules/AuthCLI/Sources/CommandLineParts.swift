@@ -48,22 +48,25 @@ public struct CommandLineParts: Sendable {
   public var tasks: TaskStarter
   /// The engine's bounds, and what defers signals (S16).
   public var session: SessionOptions
-  /// Opens the persistent store in a folder; throws `StoreError`.
-  public var openStore: @Sendable (_ folder: String) async throws -> OpenedStore
+  /// Opens the persistent store in a folder, its key guarded by a source; throws `StoreError`.
+  public var openStore: @Sendable (_ folder: String, _ keySource: any KeySource) async throws -> OpenedStore
   /// Makes the transport, at the first request.
   public var makeTransport: @Sendable (TransportWishes) throws -> any HTTPTransport
   /// Reads a file, `limit` bytes at most; throws `ConsoleError`.
   public var readFile: @Sendable (_ path: String, _ limit: Int) async throws -> [UInt8]
+  /// The path of `chirp-secret-service`, which is run where a store's key is in the desktop's key store.
+  public var secretServiceHelper: String
 
   /// Puts the parts together.
   public init(
     console: any Console, environment: [String: String], time: any TimeSource = SystemClock(),
     tasks: TaskStarter = TaskStarter(), session: SessionOptions = SessionOptions(),
-    openStore: @escaping @Sendable (_ folder: String) async throws -> OpenedStore,
+    openStore: @escaping @Sendable (_ folder: String, _ keySource: any KeySource) async throws -> OpenedStore,
     makeTransport: @escaping @Sendable (TransportWishes) throws -> any HTTPTransport,
     readFile: @escaping @Sendable (_ path: String, _ limit: Int) async throws -> [UInt8] = {
       try await LiveConsole.readFile($0, limit: $1)
-    }
+    },
+    secretServiceHelper: String = "chirp-secret-service"
   ) {
     self.console = console
     self.environment = environment
@@ -73,5 +76,6 @@ public struct CommandLineParts: Sendable {
     self.openStore = openStore
     self.makeTransport = makeTransport
     self.readFile = readFile
+    self.secretServiceHelper = secretServiceHelper
   }
 }

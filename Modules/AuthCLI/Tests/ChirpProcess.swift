@@ -122,6 +122,27 @@ import Groundwork
       }
     }
 
+    /// Waits until no signal is pending: the process has begun to act on each that was sent.
+    func waitUntilSignalsAreTaken() async {
+      let path = "/proc/\(pid)/status"
+      await DetachedThread.run { () -> Result<Void, Never> in
+        while true {
+          let file = open(path, O_RDONLY | O_CLOEXEC)
+          guard file >= 0 else { return .success(()) }
+          var text: [UInt8] = []
+          while let more = Self.read(file) { text += more }
+          _ = Self.close(file)
+          let masks = String(decoding: text, as: UTF8.self).split(separator: "\n").filter {
+            $0.hasPrefix("ShdPnd:") || $0.hasPrefix("SigPnd:")
+          }
+          guard masks.contains(where: { mask in mask.dropFirst(7).contains { !"0 \t".contains($0) } }) else {
+            return .success(())
+          }
+          sched_yield()
+        }
+      }
+    }
+
     /// Waits for the end, and reads nothing.
     func exitCode() async -> Int32 { await Self.wait(for: pid) }
 

@@ -63,7 +63,7 @@ struct CommandLineWorld {
     let program = ChirpCommandLine(
       parts: CommandLineParts(
         console: console, environment: ["HOME": "/home/anna"].merging(environment) { _, new in new }, time: clock,
-        openStore: { .init(store: store, location: $0, keySource: "keyfile") },
+        openStore: { folder, _ in .init(store: store, location: folder, keySource: "keyfile") },
         makeTransport: { _ in
           transportsMade.withLock { $0 += 1 }
           return transport

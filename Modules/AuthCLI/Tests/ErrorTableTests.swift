@@ -25,7 +25,7 @@ struct ErrorTableTests {
   @Test("session errors: 4 where a sign-in helps, 5 where trying again does", arguments: SessionError.Code.allCases)
   func session(code: SessionError.Code) {
     let expected: [SessionError.Code: Int32] = [
-      .notLoggedIn: 4, .sessionEnded: 4, .sessionReplaced: 1, .refreshFailed: 5, .tooManyRefreshes: 5, .busy: 5,
+      .notLoggedIn: 4, .sessionEnded: 4, .sessionReplaced: 5, .refreshFailed: 5, .tooManyRefreshes: 5, .busy: 5,
       .storage: 6,
     ]
     let failure = CommandFailure(SessionError(code, message: "why"))

@@ -12,9 +12,10 @@ import MockServerHTTP
     let home: String
     private let front: HTTPFront
 
-    private init() throws {
+    private init(policy: MockPolicy, clock: MockClockMode) throws {
       server = MockAuthServer(
         configuration: MockServerConfiguration(
+          policy: policy, clock: clock,
           users: [MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")]))
       front = HTTPFront(handler: server)
       url = try front.start().url
@@ -24,8 +25,10 @@ import MockServerHTTP
     }
 
     /// Runs a test in a world of its own, which is gone afterwards.
-    static func run(_ body: (ProcessWorld) async throws -> Void) async throws {
-      let world = try ProcessWorld()
+    static func run(
+      policy: MockPolicy = MockPolicy(), clock: MockClockMode = .real, _ body: (ProcessWorld) async throws -> Void
+    ) async throws {
+      let world = try ProcessWorld(policy: policy, clock: clock)
       let outcome: Result<Void, any Error>
       do {
         try await body(world)

@@ -37,19 +37,26 @@ extension TokenResponse: Codable {
   public init(from decoder: any Decoder) throws {
     let container = try decoder.container(keyedBy: CodingKeys.self)
     accessToken = try container.decode(String.self, forKey: .accessToken)
-    guard !accessToken.isEmpty else {
+    guard Self.fitsHeaderField(accessToken) else {
       throw DecodingError.dataCorruptedError(
-        forKey: .accessToken, in: container, debugDescription: "the access token is empty")
+        forKey: .accessToken, in: container,
+        debugDescription: "the access token is empty or no header field can carry it")
     }
     let refresh = try container.decodeIfPresent(String.self, forKey: .refreshToken)
     refreshToken = refresh?.isEmpty == true ? nil : refresh
     let type = Self.lenient(String.self, .tokenType, container)
-    tokenType = type.flatMap { $0.isEmpty ? nil : $0 } ?? "Bearer"
+    tokenType = type.flatMap { Self.fitsHeaderField($0) ? $0 : nil } ?? "Bearer"
     scope = Self.lenient(String.self, .scope, container)
     let seconds =
       Self.lenient(Double.self, .expiresIn, container)
       ?? Self.lenient(String.self, .expiresIn, container).flatMap { Double($0) }
     expiresIn = seconds.flatMap { $0.isFinite ? $0 : nil }
+  }
+
+  /// Visible ASCII alone (RFC 6749 appendix A.12, RFC 6750 §2.1): a token with anything else could never be sent, and would be found out
+  /// only after it was saved in place of a good one.
+  private static func fitsHeaderField(_ text: String) -> Bool {
+    !text.isEmpty && text.utf8.allSatisfy { 0x21...0x7E ~= $0 }
   }
 
   /// A member that may be absent or of any type.

@@ -140,7 +140,7 @@ final class CurlDriver: Sendable {
   // Safe because libcurl lets any thread ring, and the driver rings under the lock under which it forgets the bell before the end.
   struct Bell: @unchecked Sendable {
     let multi: UnsafeMutableRawPointer
-    let lib: UnsafePointer<libcurl>
+    let lib: UnsafePointer<libcurl_functions>
 
     func ring() {
       _ = libcurl_multi_wakeup(lib, multi)

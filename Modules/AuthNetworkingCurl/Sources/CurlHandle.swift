@@ -10,7 +10,7 @@ internal import CLibcurl
 /// One of libcurl's easy handles with what has to live as long as its request; on the driver thread alone. Used again and again.
 final class CurlHandle {
   let easy: UnsafeMutableRawPointer
-  private let lib: UnsafePointer<libcurl>
+  private let lib: UnsafePointer<libcurl_functions>
   private let errorText: UnsafeMutablePointer<CChar>
   private var fields: UnsafeMutablePointer<curl_slist>?
 
@@ -74,7 +74,7 @@ final class CurlHandle {
     settings.long(CURLOPT_FRESH_CONNECT, job.needsFreshConnection ? 1 : 0)
     // What is for this machine does not leave it by way of a proxy, whatever the environment says (S24).
     if job.isLoopback { settings.string(CURLOPT_PROXY, "") }
-    if job.isSecure { secure(&settings, options) }
+    if job.isSecure { secure(&settings, job, options) }
     method(&settings, job)
     return settings.code
   }
@@ -106,10 +106,17 @@ final class CurlHandle {
     settings.note(libcurl_set_list(lib, easy, CURLOPT_HTTPHEADER, fields))
   }
 
-  private func secure(_ settings: inout Settings, _ options: CurlTransport.Options) {
-    settings.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
-    // Rather share a connection that is being made than make another one.
-    settings.long(CURLOPT_PIPEWAIT, 1)
+  private func secure(_ settings: inout Settings, _ job: CurlJob, _ options: CurlTransport.Options) {
+    if job.body == nil {
+      settings.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+      // Rather share a connection that is being made than make another one.
+      settings.long(CURLOPT_PIPEWAIT, 1)
+    } else {
+      // Over HTTP/2, libcurl 7.88 loses an answer that comes before the whole body has left (code 92). A body has a connection of its
+      // own in any case; it is not kept, so that no later request has to do with HTTP/1.1.
+      settings.long(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+      settings.long(CURLOPT_FORBID_REUSE, 1)
+    }
     settings.long(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
     settings.long(CURLOPT_SSL_VERIFYPEER, 1)
     settings.long(CURLOPT_SSL_VERIFYHOST, 2)
@@ -129,11 +136,11 @@ final class CurlHandle {
 
 /// Sets options one by one and remembers the first that libcurl did not take.
 private struct Settings {
-  let lib: UnsafePointer<libcurl>
+  let lib: UnsafePointer<libcurl_functions>
   let easy: UnsafeMutableRawPointer
   private(set) var code = CURLE_OK
 
-  init(lib: UnsafePointer<libcurl>, easy: UnsafeMutableRawPointer) {
+  init(lib: UnsafePointer<libcurl_functions>, easy: UnsafeMutableRawPointer) {
     self.lib = lib
     self.easy = easy
   }

@@ -14,7 +14,7 @@ struct CurlLibrary: @unchecked Sendable {
   static let shared: Result<CurlLibrary, Failure> = open()
 
   /// The functions, as the wrappers of `CLibcurl` take them.
-  let functions: UnsafePointer<libcurl>
+  let functions: UnsafePointer<libcurl_functions>
 
   private static func open() -> Result<CurlLibrary, Failure> {
     #if canImport(Darwin)
@@ -22,8 +22,8 @@ struct CurlLibrary: @unchecked Sendable {
     #else
       let name = "libcurl.so.4"
     #endif
-    let functions = UnsafeMutablePointer<libcurl>.allocate(capacity: 1)
-    functions.initialize(to: libcurl())
+    let functions = UnsafeMutablePointer<libcurl_functions>.allocate(capacity: 1)
+    functions.initialize(to: libcurl_functions())
     if let problem = libcurl_open(functions, name) {
       let words = String(cString: problem)
       functions.deallocate()

@@ -8,7 +8,7 @@ final class CurlLoop {
   private static let keptHandles = 64
 
   private let library: CurlLibrary
-  private let lib: UnsafePointer<libcurl>
+  private let lib: UnsafePointer<libcurl_functions>
   private let driver: CurlDriver
   private let multi: UnsafeMutableRawPointer
   private var transfers: [ObjectIdentifier: CurlTransfer] = [:]

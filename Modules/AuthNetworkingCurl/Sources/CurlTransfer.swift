@@ -56,11 +56,19 @@ final class CurlTransfer {
     return true
   }
 
+  /// Whether the answer was whole before the connection broke, as when a server answers early and does not read on (RFC 9112 §9.6).
+  private func isWhole(_ code: CURLcode) -> Bool {
+    guard [CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_HTTP2_STREAM].contains(code), head.isComplete,
+      let length = head.contentLength, !head.isPacked
+    else { return false }
+    return length == UInt64(body.count)
+  }
+
   /// What the waiter gets, once libcurl is done.
   func outcome(_ code: CURLcode) -> CurlWaiter.Outcome {
     if isTooLarge { return .failure(.tooLarge(host: job.host, limit: limit)) }
     if head.problem != nil { return .failure(.malformed(host: job.host)) }
-    guard code == CURLE_OK else {
+    guard code == CURLE_OK || isWhole(code) else {
       return .failure(
         TransportError(code, host: job.host, wasSent: handle.hasSent, detail: handle.hasSent ? "" : handle.words(code)))
     }

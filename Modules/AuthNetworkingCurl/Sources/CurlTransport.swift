@@ -12,7 +12,7 @@ public import Groundwork
 ///
 /// One thread drives all connections of a transport; callers wait without blocking, from any number of tasks at once, and hear of a
 /// cancellation at once. Nothing is kept between requests but open connections: no cookies, no cache, no stored credentials, no
-/// `.netrc`. HTTP/2 is spoken where TLS agrees on it, and answers are unpacked (gzip, brotli, zstd, as far as libcurl was built with
+/// `.netrc`. HTTP/2 is spoken where TLS agrees on it, but for requests with a body, and answers are unpacked (gzip, brotli, zstd, as far as libcurl was built with
 /// them); their `Content-Encoding` and `Content-Length` stay as they came. Header fields arrive in their order, repeated ones one by
 /// one; trailer fields are dropped.
 ///

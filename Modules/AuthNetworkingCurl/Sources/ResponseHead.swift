@@ -23,6 +23,9 @@ struct ResponseHead {
   private(set) var contentLength: UInt64?
   private var size = 0
 
+  /// Whether the body that libcurl hands over is longer than the one that came.
+  var isPacked: Bool { HTTPFields(fields)["Content-Encoding"] != nil }
+
   /// Takes one line, its line break included.
   ///
   /// - Returns: whether to go on; if not, `problem` says why.

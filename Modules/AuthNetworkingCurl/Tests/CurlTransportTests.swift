@@ -125,6 +125,29 @@ struct CurlTransportTests {
     await front.stop()
   }
 
+  @Test("a server that asks for it gets the client certificate; without one there is no answer")
+  func clientCertificate() async throws {
+    let files = try CertificateFiles()
+    defer { files.remove() }
+    let server = try OpenSSLServer(files)
+    defer { server.stop() }
+    let url = try #require(URL(string: "https://localhost:\(server.port)/"))
+    var options = CurlTransport.Options(certificateAuthorities: files.certificate)
+    let error = await #expect(throws: TransportError.self) {
+      try await CurlTransport(options: options).send(HTTPRequest(method: .get, url: url))
+    }
+    // With TLS 1.3 the server refuses after the client has begun to send.
+    #expect(error?.code == .tlsFailure || error?.code == .connectionLost)
+    options.clientCertificate = .init(certificateFile: files.certificate, keyFile: files.key)
+    #expect(try await CurlTransport(options: options).send(HTTPRequest(method: .get, url: url)).status == 200)
+    options.clientCertificate = .init(certificateFile: files.certificate, keyFile: "/no/such/key")
+    let noKey = await #expect(throws: TransportError.self) {
+      try await CurlTransport(options: options).send(HTTPRequest(method: .get, url: url))
+    }
+    #expect(noKey?.code == .tlsFailure)
+    #expect(noKey?.mayHaveBeenSent == false)
+  }
+
   @Test("every code of libcurl becomes an error that never denies what was sent")
   func codes() {
     for raw in 1..<CURL_LAST.rawValue {

@@ -180,7 +180,9 @@ struct AppTests {
     arguments: [
       "", "ftp://example.com", "http://", "http://user:hunter2@example.com", "http://example.com/?q=1",
       "http://example.com/#f",
-      "http://example.com:0", "http://example.com:99999", "http://example.com/a/../b", "file:///etc/passwd",
+      "http://example.com:0", "http://example.com:99999", "http://127.0.0.1:18446744073709588531",
+      "http://[::1]:9223372036854775808", "http://example.com:8o80", "http://example.com:-1",
+      "http://example.com/a/../b", "file:///etc/passwd",
       "http://exa mple.com",
     ])
   func refusedServer(text: String) {

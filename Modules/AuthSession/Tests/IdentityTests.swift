@@ -278,6 +278,18 @@ struct IdentityTests {
     }
   }
 
+  @Test("S20, D4.7: who wants nobody to be signed in gets that, whoever has signed in meanwhile")
+  func signOutWhoever() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      try await world.process("B").signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      #expect(try await engine.signOutWhoever() == SignOutResult(wasSignedIn: true, revoked: true))
+      #expect(await world.stored.record == nil)
+      await engine.flushRevocations()
+      #expect(world.backend.state.withLock { $0.live }.isEmpty)
+    }
+  }
+
   @Test("S21: a sign-in that cannot be saved revokes its tokens and fails")
   func unsavedSignIn() async throws {
     try await World.run { world in

@@ -1,4 +1,5 @@
 import AuthModels
+import AuthNetworking
 import AuthStorage
 import AuthTestSupport
 import Groundwork
@@ -141,6 +142,39 @@ struct ProcessesTests {
       #expect(world.clock.elapsed - before < .seconds(1))
       gate.resolve(())
       #expect(await flight.value == "ok")
+      #expect(world.backend.sent == ["rt-1"])
+    }
+  }
+
+  @Test(
+    "S15: who asks for a refresh, or had a 401, waits for a peer's refresh and takes its result",
+    arguments: [true, false])
+  func forcedRefreshWaits(forced: Bool) async throws {
+    try await World.run { world in
+      let owner = try await world.signedIn()
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      let flight = world.tasks.start {
+        await World.outcome {
+          try await owner.refresh(); return "ok"
+        }
+      }
+      try await world.settle()
+      let next = world.process("B")
+      let caller = world.tasks.start {
+        await World.outcome {
+          if forced {
+            try await next.refresh()
+            return "ok"
+          }
+          let refused = try await next.authorize()
+          return try await next.authorizeAfterUnauthorized(refused, endpoint: "GET /me")?.accessToken ?? "nil"
+        }
+      }
+      try await world.pass(.seconds(3))
+      gate.resolve(())
+      #expect(await flight.value == "ok")
+      #expect(await caller.value == (forced ? "ok" : "at-2"))
       #expect(world.backend.sent == ["rt-1"])
     }
   }

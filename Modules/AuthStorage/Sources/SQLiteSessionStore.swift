@@ -122,6 +122,11 @@ public final class SQLiteSessionStore: SessionStore {
     _ = try await writing { () throws(StoreError) in try await core.renewGuard(movingTo: source) ? true : nil }
   }
 
+  /// The kind of key source that is written in the store; nil if there is no store yet. Opens the store's key.
+  public func keySourceInUse() async throws(StoreError) -> String? {
+    try await core.keySourceInUse()
+  }
+
   /// Writes of one process come one after the other, in the order they were asked for; then each waits for other
   /// processes.
   ///

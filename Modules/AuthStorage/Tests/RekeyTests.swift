@@ -195,3 +195,76 @@ import Testing
     }
   }
 }
+
+extension RekeyTests {
+  /// A key file that another process replaces just when a reader, which has read the store's row, comes to open it.
+  private final class Overtaken: KeySource {
+    let files = KeyFileKeySource()
+    let overtake = Guarded<(@Sendable () throws -> Void)?>(nil)
+
+    var kind: String { files.kind }
+
+    func wrap(_ key: SecretBytes, for context: KeySourceContext) throws(StoreError) -> WrappedKey {
+      try files.wrap(key, for: context)
+    }
+
+    func unwrap(_ key: WrappedKey, for context: KeySourceContext) throws(StoreError) -> SecretBytes {
+      let now = overtake.withLock { overtake in
+        defer { overtake = nil }
+        return overtake
+      }
+      do {
+        try now?()
+      } catch {
+        throw StoreError(.notFound, "\(error)")
+      }
+      return try files.unwrap(key, for: context)
+    }
+  }
+
+  @Test(
+    "a reader whose guard is replaced between its reading and its opening reads again, and takes nothing for damage")
+  func overtaken() async throws {
+    try await StoreFixture.lend { fixture in
+      let saved = try await fixture.signIn()
+      let old = try fixture.folder.bytes("sessions.db")
+      let oldKey = try fixture.folder.bytes("key")
+      try await fixture.store.renewGuard()
+      try await fixture.store.renewDataKey()
+      let (new, newKey) = (try fixture.folder.bytes("sessions.db"), try fixture.folder.bytes("key"))
+      for isOpen in [false, true] {
+        try fixture.folder.overwrite("sessions.db", isOpen ? new : old)
+        try fixture.folder.overwrite("key", isOpen ? newKey : oldKey)
+        let source = Overtaken()
+        let store = SQLiteSessionStore(folder: fixture.folder.store, time: fixture.clock, keySource: source)
+        if isOpen {
+          // Open under the new key; then two changes in a row, the second of which overtakes the reader.
+          #expect(try await store.read(StoreFixture.slot) == saved)
+          try await fixture.reopened().renewDataKey()
+          let other = fixture.reopened()
+          let before = try fixture.folder.bytes("sessions.db")
+          let beforeKey = try fixture.folder.bytes("key")
+          try await other.renewGuard()
+          let (after, afterKey) = (try fixture.folder.bytes("sessions.db"), try fixture.folder.bytes("key"))
+          try fixture.folder.overwrite("sessions.db", before)
+          try fixture.folder.overwrite("key", beforeKey)
+          source.overtake.withLock {
+            $0 = {
+              try fixture.folder.overwrite("sessions.db", after)
+              try fixture.folder.overwrite("key", afterKey)
+            }
+          }
+        } else {
+          source.overtake.withLock {
+            $0 = {
+              try fixture.folder.overwrite("sessions.db", new)
+              try fixture.folder.overwrite("key", newKey)
+            }
+          }
+        }
+        #expect(try await store.read(StoreFixture.slot) == saved)
+        #expect(source.overtake.withLock { $0 == nil }, "the reader was overtaken")
+      }
+    }
+  }
+}

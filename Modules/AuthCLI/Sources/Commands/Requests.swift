@@ -99,7 +99,7 @@ extension CommandContext {
       throw call.usageError(
         "--scope \(scope.rawValue): dialect \(session.dialect.rawValue) ends one session at a time.")
     }
-    return (session.slot, try await session.engine.signOut(scope: scope))
+    return (session.slot, try await session.engine.signOutWhoever(scope: scope))
   }
 
   private func tell(_ done: [(slot: SessionSlot, result: SignOutResult)]) async throws {

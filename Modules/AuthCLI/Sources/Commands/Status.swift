@@ -9,13 +9,17 @@ extension CommandContext {
     if tokenOverride != nil {
       output.say("chirp: CHIRP_TOKEN is set: requests use it, and not the stored session told of here.")
     }
-    let opened = try await store()
-    let place: JSONValue = .object(["location": .string(opened.location), "keySource": .string(opened.keySource)])
+    var opened = try await store()
+    if let sealed = opened.store as? SQLiteSessionStore, let source = try await sealed.keySourceInUse() {
+      opened.keySource = source
+    }
+    let keySource = opened.keySource
+    let place: JSONValue = .object(["location": .string(opened.location), "keySource": .string(keySource)])
     guard try await slotIfKnown(.stored) != nil else {
       let reason = SignedOutReason.neverSignedIn
       try await output.data(
         .object(reason.members.merging(["state": "signedOut", "store": place], uniquingKeysWith: { _, new in new })),
-        ["Signed out. \(reason.text)", "Store    \(opened.location) (key: \(opened.keySource))"])
+        ["Signed out. \(reason.text)", "Store    \(opened.location) (key: \(keySource))"])
       return .signInNeeded
     }
     let session = try await session(.stored)
@@ -45,7 +49,7 @@ extension CommandContext {
       }
       code = .success
     }
-    lines.append("Store    \(opened.location) (key: \(opened.keySource))")
+    lines.append("Store    \(opened.location) (key: \(keySource))")
     try await output.data(.object(object), lines)
     return code
   }

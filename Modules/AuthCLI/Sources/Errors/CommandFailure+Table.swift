@@ -32,12 +32,14 @@ extension CommandFailure {
   }
 
   private init(store error: StoreError) {
-    self.init("store.\(error.code.rawValue)", error.message, hint: error.hint ?? Self.hint(error.code), error.code.exit)
+    // Of a damaged store the library can only say which file to move; here is a command that does it.
+    let hint = error.code == .corrupted ? Self.hint(.corrupted) : error.hint ?? Self.hint(error.code)
+    self.init("store.\(error.code.rawValue)", error.message, hint: hint, error.code.exit)
   }
 
   private static func hint(_ code: StoreError.Code) -> String? {
     switch code {
-    case .corrupted: "The file was left as it is. Sign in again with another --state-dir, or move the folder aside."
+    case .corrupted: "Nothing was changed. chirp doctor says more; chirp doctor --repair lets you sign in again."
     case .insecurePermissions: "Nobody but you may read or write it: chmod 700 for the folder, 600 for its files."
     case .newerVersion: "Use the newer chirp, or another --state-dir."
     case .busy, .locked: "Another chirp is at work. Try again."
@@ -134,7 +136,7 @@ extension SessionError.Code {
   var exit: ExitCode {
     switch self {
     case .notLoggedIn, .sessionEnded: .signInNeeded
-    case .sessionReplaced: .failure
+    case .sessionReplaced: .tryAgain
     case .refreshFailed, .tooManyRefreshes, .busy: .tryAgain
     case .storage: .storeUnavailable
     }

@@ -37,14 +37,14 @@ struct CommandContext: Sendable {
     if call.text("store") == "memory" {
       store = .init(store: InMemorySessionStore(time: parts.time), location: "memory", keySource: "none")
     } else {
-      store = try await parts.openStore(try stateFolder())
+      store = try await parts.openStore(try stateFolder(), try keySource())
     }
     opened.set(store)
     return store
   }
 
   /// `--state-dir`, `CHIRP_STATE_DIR`, `$XDG_STATE_HOME/chirp`, `~/.local/state/chirp`.
-  private func stateFolder() throws -> String {
+  func stateFolder() throws -> String {
     if let folder = call.text("state-dir") { return folder }
     return try StoreLocation.defaultFolder(environment: parts.environment)
   }
@@ -125,9 +125,6 @@ struct CommandContext: Sendable {
   /// Refuses options whose part is not there yet, before anything is done.
   func checkOptions() throws {
     _ = try givenDialect()
-    if let source = call.text("key-source"), source != "keyfile" {
-      throw call.usageError("--key-source \(source) is not there yet: keyfile is.")
-    }
     for option in ["api-key", "client-id"] where call.source(of: option) != nil {
       throw call.usageError("--\(option) belongs to a dialect that is not there yet: chirp and envelope need none.")
     }

@@ -79,9 +79,11 @@ public final class SessionManager {
 
   /// Signs out (D1.3, D4.7): the state has flipped when it returns or throws.
   ///
+  /// Whoever has signed in meanwhile, in another process, is signed out too: what is asked for is that nobody is signed in here.
+  ///
   /// - Throws: `SessionError` if the session could not be removed from the store.
   public func logout() async throws {
-    try await work { try await self.engine.signOut() }
+    try await work { try await self.engine.signOutWhoever() }
   }
 
   @discardableResult

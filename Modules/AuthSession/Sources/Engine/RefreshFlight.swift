@@ -62,14 +62,18 @@ extension RefreshOutcome {
 
 extension SessionEngine {
   /// The flight that spends this session's refresh token: the one in the air, or a new one. Called with the lock held.
-  func flight(for live: LiveSession, in core: inout Core) -> RefreshFlight {
+  ///
+  /// - Parameter waits: the caller cannot do without new tokens, so a peer's refresh is waited for; otherwise a retry of what an
+  ///   earlier life began leaves a living owner alone (S16).
+  func flight(for live: LiveSession, in core: inout Core, waits: Bool = false) -> RefreshFlight {
     let inTheAir = core.flights.first {
       $0.base.sessionID == live.record.sessionID && $0.base.refreshToken == live.record.refreshToken
+        && !(waits && $0.isRecovery)
     }
     if let inTheAir { return inTheAir }
     let flight = RefreshFlight(
       base: live.record, storedBase: live.storedBase,
-      isRecovery: live.needsRecovery && live.age.isGood(at: time.sinceBoot))
+      isRecovery: !waits && live.needsRecovery && live.age.isGood(at: time.sinceBoot))
     core.flights.append(flight)
     tasks.start { await self.run(flight) }
     return flight

@@ -23,6 +23,24 @@ extension SessionEngine {
     try await tasks.start { await self.performSignOut(scope) }.value.get()
   }
 
+  /// Signs out whatever session stands in the slot, also one that another process has made since this engine last looked.
+  ///
+  /// `signOut` ends the session that this engine knows, and no other; this is for a person who wants nobody to be signed in. Bound: a few times that of
+  /// `signOut`, while others keep signing in.
+  ///
+  /// - Throws: as `signOut`; `sessionReplaced` if others sign in faster than this can sign out.
+  @discardableResult
+  public func signOutWhoever(scope: SignOutScope = .local) async throws -> SignOutResult {
+    for _ in 0..<8 {
+      do {
+        return try await signOut(scope: scope)
+      } catch let error as SessionError where error.code == .sessionReplaced {
+        continue
+      }
+    }
+    return try await signOut(scope: scope)
+  }
+
   private func performSignOut(_ scope: SignOutScope) async -> Result<SignOutResult, SessionError> {
     await restore()
     let now = ClockReading(time)

@@ -126,7 +126,7 @@ extension SessionEngine {
     let flight = try core.withLock { core throws(SessionError) -> RefreshFlight in
       guard let live = core.machine.live else { throw Self.errorWithoutSession(core.machine.state) }
       if let cooldown = core.machine.cooldown, cooldown.until > time.sinceBoot { throw cooldown.error }
-      return self.flight(for: live, in: &core)
+      return self.flight(for: live, in: &core, waits: true)
     }
     if let error = error(of: try await flight.result.value(), flight) { throw error }
   }
@@ -161,7 +161,7 @@ extension SessionEngine: RequestAuthorizer {
       case .breakerOpen: throw .tooManyRefreshes
       case .refresh:
         if let cooldown = core.machine.cooldown, cooldown.until > now { throw cooldown.error }
-        return .refresh(flight(for: live, in: &core))
+        return .refresh(flight(for: live, in: &core, waits: true))
       }
     }
     switch step {

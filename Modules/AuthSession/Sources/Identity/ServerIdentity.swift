@@ -43,8 +43,12 @@ public struct ServerIdentity: Sendable, Hashable {
     }
     var host = rawHost.lowercased()
     if host.hasSuffix("."), host.count > 1 { host.removeLast() }
-    if let port = parts.port, !(1...65535).contains(port) {
-      throw ServerIdentityError("\(port) is no port: 1 to 65535 are.")
+    let portText = Self.portPart(of: candidate)
+    if !portText.isEmpty {
+      // By the text: a number that is too large for the system's own reading is nil there, and would mean the default port.
+      guard let port = Int(portText), (1...65535).contains(port), port == parts.port else {
+        throw ServerIdentityError("\"\(portText.prefix(24))\" is no port: 1 to 65535 are.")
+      }
     }
     let defaultPort = scheme == "https" ? 443 : 80
     let port = parts.port.flatMap { $0 == defaultPort ? nil : ":\($0)" } ?? ""
@@ -79,6 +83,15 @@ public struct ServerIdentity: Sendable, Hashable {
   private static func hostPart(of authority: some StringProtocol) -> String {
     if authority.hasPrefix("["), let end = authority.firstIndex(of: "]") { return String(authority[...end]) }
     return String(authority.prefix { $0 != ":" })
+  }
+
+  /// What stands behind the host's colon; empty if nothing does.
+  private static func portPart(of url: String) -> Substring {
+    guard let scheme = url.firstRange(of: "://") else { return "" }
+    let authority = url[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+    let host = authority.hasPrefix("[") ? authority.prefix { $0 != "]" } : authority.prefix { $0 != ":" }
+    guard let colon = authority[host.endIndex...].firstIndex(of: ":") else { return "" }
+    return authority[authority.index(after: colon)...]
   }
 
   private static func shown(_ text: String) -> String {

@@ -20,7 +20,7 @@ package enum Cipher {
   }
 
   /// nonce ‖ ciphertext ‖ tag, under a fresh nonce of 96 bits.
-  static func seal(
+  package static func seal(
     _ plaintext: [UInt8], key: SecretBytes, authenticating context: [UInt8]
   ) throws(StoreError) -> [UInt8] {
     guard key.count == keyCount else { throw failure("use a key of \(key.count) bytes") }
@@ -47,7 +47,7 @@ package enum Cipher {
   }
 
   /// What `seal` was given; nil if the key, the context or a single bit is another.
-  static func open(
+  package static func open(
     _ box: [UInt8], key: SecretBytes, authenticating context: [UInt8]
   ) -> [UInt8]? {
     guard key.count == keyCount, isReady, box.count >= overhead else { return nil }

@@ -114,7 +114,7 @@ extension KeyFileKeySource {
       key = SecretBytes(bytes[keyRange])
     }
 
-    fileprivate init(id: [UInt8], key: SecretBytes) {
+    package init(id: [UInt8], key: SecretBytes) {
       self.id = id
       self.key = key
     }

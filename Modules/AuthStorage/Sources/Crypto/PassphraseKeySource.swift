@@ -140,7 +140,7 @@ extension PassphraseKeySource {
     package var salt: [UInt8]
     package var verifier: [UInt8]
 
-    init(log2N: Int, salt: [UInt8], verifier: [UInt8]) {
+    package init(log2N: Int, salt: [UInt8], verifier: [UInt8]) {
       self.log2N = log2N
       self.salt = salt
       self.verifier = verifier

@@ -155,6 +155,10 @@ actor SQLiteStoreCore {
     return true
   }
 
+  func keySourceInUse() throws(StoreError) -> String? {
+    try access { (store) throws(StoreError) in try StoreConnection.sealedKey(in: store.database).source } ?? nil
+  }
+
   func slots() throws(StoreError) -> [SessionSlot] {
     let header = try access { (store) throws(StoreError) in try store.header() }
     return (header?.entries.values.filter(\.isListed).map(\.slot) ?? []).sorted { $0.isOrdered(before: $1) }

@@ -31,7 +31,7 @@ enum SealedFormat {
 }
 
 /// Why a value that was opened cannot be read.
-enum SealedValueError: Error {
+package enum SealedValueError: Error {
   case malformed
   case newer
 }
@@ -42,7 +42,7 @@ extension SlotState {
   /// A row keeps its size as long as its contents fit: SQLite then overwrites it where it stands and takes no new page,
   /// on a full disk too. An intent is written only into a row with room for the next pair. `former` is the size of what
   /// stands there, 0 for nothing.
-  func encoded(over former: Int) -> [UInt8] {
+  package func encoded(over former: Int) -> [UInt8] {
     var bytes = SealedFormat.bytes { put(into: &$0) }
     let room = Self.roomForNextPair(bytes.count)
     let needed = intent == nil ? bytes.count : bytes.count + room
@@ -86,7 +86,7 @@ extension SlotState {
   }
 
   /// Reads what `encoded` gave, or what a later version with more fields did.
-  init(encoded bytes: [UInt8]) throws(SealedValueError) {
+  package init(encoded bytes: [UInt8]) throws(SealedValueError) {
     let fields = try SealedFormat.fields(bytes)
     self.init()
     if fields.bytes(1) != nil {
@@ -160,7 +160,7 @@ extension SessionRecord {
 }
 
 extension PendingRevocation {
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     SealedFormat.bytes { writer in
       writer.put(1, id)
       writer.put(2, slot.server)
@@ -173,7 +173,7 @@ extension PendingRevocation {
     }
   }
 
-  init(encoded bytes: [UInt8]) throws(SealedValueError) {
+  package init(encoded bytes: [UInt8]) throws(SealedValueError) {
     let fields = try SealedFormat.fields(bytes)
     guard let id = fields.id(1), let server = fields.text(2), let account = fields.text(3), let since = fields.date(7)
     else { throw .malformed }

@@ -1,5 +1,5 @@
 /// How the store's one row says who can open it.
-struct SealedKey {
+struct SealedKey: Equatable {
   var storeID: [UInt8]?
   var keyID: [UInt8]?
   var source: String?
@@ -48,6 +48,21 @@ extension StoreConnection {
     try database.run("SELECT \(SealedKey.columns) FROM store s WHERE s.id=1") { found = SealedKey($0) }
     guard let found else { throw .corruptedStore(database.path, "the key is missing") }
     return found
+  }
+
+  /// Opens the key as it stands; reads it again if another process changed it meanwhile and replaced its guard.
+  static func openKey(
+    in database: SQLiteDatabase, _ keySource: any KeySource, _ folder: String
+  ) throws(StoreError) -> (storeID: [UInt8], keyID: [UInt8], keys: StoreKeys) {
+    for _ in 0..<mostChangesInARow {
+      let key = try sealedKey(in: database)
+      do throws(StoreError) {
+        return try open(key, keySource, database.path, folder)
+      } catch {
+        guard try sealedKey(in: database) != key else { throw error }
+      }
+    }
+    return try open(try sealedKey(in: database), keySource, database.path, folder)
   }
 
   /// Opens the key by the source that the store names.

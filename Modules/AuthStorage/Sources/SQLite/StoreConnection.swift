@@ -9,6 +9,7 @@ final class StoreConnection {
   static let applicationID: Int64 = 0x4368_7270  // "Chrp"
   static let schemaVersion: Int64 = 1
   static let magic = Array("chirp-store".utf8)
+  static let mostChangesInARow = 100
 
   let database: SQLiteDatabase
   let identity: SecureFile.Identity
@@ -18,6 +19,8 @@ final class StoreConnection {
   private(set) var keyID: [UInt8]
   private(set) var keys: StoreKeys
   private var names: [SessionSlot: [UInt8]] = [:]
+  /// The key that is being opened, from the reading of its row to its success.
+  private var tried: SealedKey?
 
   /// What a slot's row and the header say.
   struct Snapshot {
@@ -44,7 +47,7 @@ final class StoreConnection {
     self.keySource = keySource
     self.folder = folder
     try Self.checkVersion(database)
-    (storeID, keyID, keys) = try Self.open(try Self.sealedKey(in: database), keySource, database.path, folder)
+    (storeID, keyID, keys) = try Self.openKey(in: database, keySource, folder)
   }
 
   /// Makes the tables and the first header in an empty database.
@@ -81,6 +84,10 @@ final class StoreConnection {
   /// The slot as it stands, proved to be the one that the header speaks of. Consistent by itself: one statement, one
   /// snapshot.
   func snapshot(_ slot: SessionSlot) throws(StoreError) -> Snapshot {
+    try whileKeysChange { () throws(StoreError) in try readSnapshot(slot) }
+  }
+
+  private func readSnapshot(_ slot: SessionSlot) throws(StoreError) -> Snapshot {
     let name = try name(of: slot)
     var found: (contents: SealedHeader, hasRow: Bool, state: [UInt8]?)?
     try database.run(
@@ -107,6 +114,10 @@ final class StoreConnection {
 
   /// The header alone.
   func header() throws(StoreError) -> StoreHeader {
+    try whileKeysChange { () throws(StoreError) in try readHeader() }
+  }
+
+  private func readHeader() throws(StoreError) -> StoreHeader {
     var found: SealedHeader?
     try database.run("SELECT \(SealedHeader.columns) FROM store s WHERE s.id=1") { row in
       found = SealedHeader(row, known: keyID)
@@ -239,6 +250,22 @@ extension StoreConnection {
     guard mode == "delete" else { throw .corruptedStore(database.path, "its journal mode was changed") }
   }
 
+  /// Reads, and reads again if another process changed the key between the reading of its row and its opening: its
+  /// guard may have been replaced by then.
+  private func whileKeysChange<Success>(
+    _ read: () throws(StoreError) -> Success
+  ) throws(StoreError) -> Success {
+    for _ in 0..<Self.mostChangesInARow {
+      tried = nil
+      do throws(StoreError) {
+        return try read()
+      } catch {
+        guard let tried, try Self.sealedKey(in: database) != tried else { throw error }
+      }
+    }
+    return try read()
+  }
+
   private func openHeader(_ found: SealedHeader) throws(StoreError) -> StoreHeader {
     guard found.format <= Self.schemaVersion else { throw .newerStore(database.path, found.format) }
     guard found.format == Self.schemaVersion, let sealed = found.header, found.keyID != nil else {
@@ -247,7 +274,9 @@ extension StoreConnection {
     // Another process may have changed the data key since this one read it. The new key was read by the same statement
     // as the header, so that the two belong together however often it is changed.
     if let key = found.key {
+      tried = key
       (storeID, keyID, keys) = try Self.open(key, keySource, database.path, folder)
+      tried = nil
     }
     guard var plain = Cipher.open(sealed, key: keys.data, authenticating: Self.headerBinding(storeID, keyID)) else {
       throw corrupted("the table of contents does not open")

@@ -1,33 +1,41 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
 
 /// The store's sealed table of contents, rewritten in every write transaction.
 ///
 /// It says of each row which revision of which session stands there. A row that was moved, swapped, removed or put back
 /// from an earlier day does not fit it, and so is found out; only the whole file can be rolled back unseen.
-struct StoreHeader: Equatable {
-  struct Entry: Equatable {
+package struct StoreHeader: Equatable {
+  package struct Entry: Equatable {
     var slot: SessionSlot
     var sessionID: SessionID?
     var stamp: UInt64
     var revision: UInt64
     var isListed: Bool
+
+    package init(slot: SessionSlot, sessionID: SessionID?, stamp: UInt64, revision: UInt64, isListed: Bool) {
+      self.slot = slot
+      self.sessionID = sessionID
+      self.stamp = stamp
+      self.revision = revision
+      self.isListed = isListed
+    }
   }
 
   /// The last stamp that was given.
-  var stampCounter: UInt64 = 0
+  package var stampCounter: UInt64 = 0
   /// The last revision that was given: each write of a row takes the next.
-  var revisionCounter: UInt64 = 0
-  var lastSignedIn: SessionSlot?
+  package var revisionCounter: UInt64 = 0
+  package var lastSignedIn: SessionSlot?
   /// By the row's name.
-  var entries: [[UInt8]: Entry] = [:]
+  package var entries: [[UInt8]: Entry] = [:]
   /// Revision by the row's id.
-  var outbox: [UUID: UInt64] = [:]
+  package var outbox: [UUID: UInt64] = [:]
 
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     SealedFormat.bytes { writer in
       writer.put(1, stampCounter)
       writer.put(2, revisionCounter)
@@ -57,9 +65,9 @@ struct StoreHeader: Equatable {
     }
   }
 
-  init() {}
+  package init() {}
 
-  init(encoded bytes: [UInt8]) throws(SealedValueError) {
+  package init(encoded bytes: [UInt8]) throws(SealedValueError) {
     let fields = try SealedFormat.fields(bytes)
     guard let stamps = fields.integer(1), let revisions = fields.integer(2) else { throw .malformed }
     stampCounter = stamps
