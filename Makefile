@@ -29,7 +29,9 @@ require = @Tools/require $@
 sources = Package.swift Modules MockServer E2ETests Tools
 # Debug: one build serves the tests, the scenarios and `make serve`. Optimizing would take longer than it saves: the scenarios
 # wait on virtual clocks and loopback sockets, not on computing.
-run_e2e = .build/debug/e2e run E2ETests/Scenarios $(DRIVERS:%=--driver %) --report $(REPORTS) $(ARGS)
+# What ARGS says itself stands in place of what is said here.
+run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
+  $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
 .PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
 

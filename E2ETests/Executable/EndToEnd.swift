@@ -25,7 +25,7 @@ enum EndToEnd {
           options: [
             .choice(
               "driver", ["inprocess", "http", "cli"], repeated: true,
-              "How to run them; may stand several times. All three unless given."),
+              "How to run them. All three unless given."),
             .value("filter", "TEXT", "Only scenarios whose name, file or ids contain this."),
             .value("jobs", short: "j", "N", kind: .integer(1...256), "How many run at once (the number of cores)."),
             .value("report", "DIR", kind: .folder, "Write junit.xml, results.json and report.html there."),
@@ -52,19 +52,23 @@ enum EndToEnd {
           positionals: [Positional("DIR", kind: .folder, repeated: true, "Reports of runs.")]),
         Command("schema", "Print the JSON Schema of scenario files, for editors."),
       ]),
-    version: "1.0.0",
+    version: Program.packageVersion,
     exitCodes: [
-      Program.ExitCode(0, "all passed"), Program.ExitCode(1, "some failed"),
-      Program.ExitCode(2, "usage, or a file that is no scenario"),
+      Program.ExitCode(0, "all passed"), Program.ExitCode(1, "some failed, or standard output cannot be written"),
+      Program.ExitCode(2, "usage, a file that is no scenario, or a report that cannot be written"),
     ])
 
   private static let paths = Positional(
     "PATH", kind: .file, required: false, repeated: true, "Files, or folders of .yaml files (E2ETests/Scenarios).")
 
   static func main() async {
+    StandardStreams.open()
     // A client that goes away while its socket is written to must not end the run.
     signal(SIGPIPE, SIG_IGN)
-    exit(await run(Array(CommandLine.arguments.dropFirst())))
+    let code = await run(Array(CommandLine.arguments.dropFirst()))
+    let lost = lostOutput.withLock { $0 }
+    if let lost { complain("e2e: standard output cannot be written: \(String(cString: strerror(lost)))") }
+    exit(code == 0 && lost != nil ? 1 : code)
   }
 
   private static func run(_ arguments: [String]) async -> Int32 {
@@ -132,7 +136,7 @@ enum EndToEnd {
         let report = scenario.report.map { "  (\($0))" } ?? ""
         say("\(scenario.file)\n    \(scenario.name)  [\(scenario.covers.joined(separator: ", "))]\(report)")
       }
-      say("\(scenarios.count) scenarios")
+      say("\(scenarios.count) \(scenarios.count == 1 ? "scenario" : "scenarios")")
       return 0
     }
     let gaps = RequirementIDs.all.filter { id in !scenarios.contains { $0.covers.contains(id) } }
@@ -145,11 +149,19 @@ enum EndToEnd {
     return 0
   }
 
-  static func say(_ text: String) { write(text, to: 1) }
+  /// Why standard output could not be written, if it could not: whatever else went well, the run was for nothing.
+  private static let lostOutput = Guarded<Int32?>(nil)
 
-  static func complain(_ text: String) { write(text, to: 2) }
+  static func say(_ text: String) {
+    let code = write(text, to: 1)
+    // Whoever closed the pipe has seen enough.
+    if code != 0, code != EPIPE { lostOutput.withLock { $0 = code } }
+  }
 
-  private static func write(_ text: String, to descriptor: Int32) {
+  static func complain(_ text: String) { _ = write(text, to: 2) }
+
+  /// Returns 0, or the errno that the write ended with.
+  private static func write(_ text: String, to descriptor: Int32) -> Int32 {
     var bytes = Array((text.hasSuffix("\n") ? text : text + "\n").utf8)[...]
     while !bytes.isEmpty {
       let count = bytes.withUnsafeBytes { unsafe in
@@ -159,8 +171,15 @@ enum EndToEnd {
           Glibc.write(descriptor, unsafe.baseAddress, unsafe.count)
         #endif
       }
-      guard count > 0 else { return }
-      bytes = bytes.dropFirst(count)
+      if count > 0 {
+        bytes = bytes.dropFirst(count)
+      } else if errno == EAGAIN {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&wait, 1, -1)
+      } else if errno != EINTR {
+        return errno
+      }
     }
+    return 0
   }
 }

@@ -20,6 +20,8 @@ struct RunCommand {
     guard !scenarios.isEmpty else {
       throw call.usageError("no scenario is left to run: \(all.count) were read, and --filter or --shard leaves none")
     }
+    // Before the run, which may be long.
+    if let folder = call.text("report") { try ReportFolder.check(folder) }
     let names = call.texts("driver")
     let drivers = try await Drivers.make(
       names.isEmpty ? ["inprocess", "http", "cli"] : names, seed: try call.integer("seed").map { UInt64(clamping: $0) })

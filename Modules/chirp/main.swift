@@ -16,6 +16,9 @@ import Groundwork
   import Darwin
 #endif
 
+// Before anything opens a file: it must not get the number of a standard stream.
+StandardStreams.open()
+
 // The one place where live parts are put together. Signals come first: every thread started from here on has them blocked.
 let echo = TerminalEcho()
 let signals = SignalWatch(echo: echo)

@@ -148,7 +148,11 @@ struct RunnerTests {
     ).get()
     let report = await Runner(jobs: 1, limits: limits).run(scenario, driver: InProcessDriver(), realm: "r")
     #expect(report.result == .skipped && report.skipReason == "advance: it stands still here")
-    #expect(TerminalReport.summary([report]).last == "0 passed, 0 failed, 1 skipped")
+    let summary = TerminalReport.summary([report, report])
+    #expect(summary.last == "0 passed, 0 failed, 2 skipped")
+    #expect(summary.first == "skipped by \(report.driver): 2 × advance: it stands still here")
+    #expect(summary.dropFirst().first?.contains("\(report.driver) 0 of 2 (2 skipped)") == true)
+    #expect(!TerminalReport.lines(report).joined().contains("stands still"), "the reason is told once, at the end")
     #expect(throws: Diagnostic.self) { try DriverLimits("inprocess:\n  advnace: x\n", file: "d.yaml") }
   }
 

@@ -38,6 +38,13 @@ struct YAMLReaderTests {
     #expect(fault(text).hasPrefix(message), "\(fault(text))")
   }
 
+  @Test("a colon in a sentence gets the advice to quote it, other mistakes do not")
+  func unquotedColon() {
+    #expect(fault("name: a: b\n").hasSuffix("; put quotes around a value with \": \" in it"))
+    #expect(!fault("a: [1, 2\n").contains("quotes"))
+    #expect(fault("name: \"a: b\"\n") == "no fault")
+  }
+
   @Test("bytes that are no UTF-8 have a place too")
   func encoding() {
     #expect(fault("a: 1\nb: 2").hasPrefix("no fault"))

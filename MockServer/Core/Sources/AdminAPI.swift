@@ -126,7 +126,7 @@ struct AdminAPI {
 
   private func body(_ request: MockRequest) throws(MockServerError) -> JSONValue {
     do throws(JSONParser.Failure) {
-      return try JSONParser.parse(request.body)
+      return try JSONParser.parse(request.body, allowsRepeatedNames: false)
     } catch {
       throw MockServerError(.invalidRequest, "The body is not JSON: \(error.message).")
     }

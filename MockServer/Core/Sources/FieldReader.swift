@@ -5,7 +5,10 @@ struct FieldReader {
   private let members: [String: JSONValue]
   private let place: String
 
-  init(_ value: JSONValue, at place: String, knows known: [String]) throws(MockServerError) {
+  /// Reads an object; `null` is no value but for the keys that are `nullable`.
+  init(
+    _ value: JSONValue, at place: String, knows known: [String], nullable: [String] = []
+  ) throws(MockServerError) {
     guard case .object(let members) = value else {
       throw MockServerError(.invalidRequest, "\(place): a JSON object is needed")
     }
@@ -13,6 +16,9 @@ struct FieldReader {
     self.place = place
     for name in members.keys.sorted() where !known.contains(name) {
       throw MockServerError(.invalidRequest, "\(place): \(Self.unknown("key", name, among: known))")
+    }
+    for name in members.keys.sorted() where members[name] == .null && !nullable.contains(name) {
+      throw failure("\"\(name)\" is null, which says nothing: leave it out")
     }
   }
 

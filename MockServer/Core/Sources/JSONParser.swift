@@ -8,7 +8,7 @@ import Groundwork
 
 /// A strict JSON reader (RFC 8259) for input of any kind: UTF-8 only, bounded depth, no trap.
 ///
-/// A repeated member name keeps its last value; a number too large for a double is refused.
+/// A repeated member name keeps its last value, unless it is to be refused; a number too large for a double is refused.
 struct JSONParser {
   /// Why a text is no JSON, in words, with the offset of the byte.
   struct Failure: Error {
@@ -20,10 +20,15 @@ struct JSONParser {
   private let bytes: [UInt8]
   private var position = 0
 
-  private init(_ bytes: [UInt8]) { self.bytes = bytes }
+  private let allowsRepeatedNames: Bool
 
-  static func parse(_ data: Data) throws(Failure) -> JSONValue {
-    var parser = JSONParser([UInt8](data))
+  private init(_ bytes: [UInt8], allowsRepeatedNames: Bool) {
+    self.bytes = bytes
+    self.allowsRepeatedNames = allowsRepeatedNames
+  }
+
+  static func parse(_ data: Data, allowsRepeatedNames: Bool = true) throws(Failure) -> JSONValue {
+    var parser = JSONParser([UInt8](data), allowsRepeatedNames: allowsRepeatedNames)
     parser.skipSpace()
     let value = try parser.value(depth: 0)
     parser.skipSpace()
@@ -76,6 +81,9 @@ struct JSONParser {
       skipSpace()
       guard current == UInt8(ascii: "\"") else { throw failure("a member's name is missing") }
       let name = try string()
+      guard allowsRepeatedNames || members[name] == nil else {
+        throw failure("the member \"\(name.prefix(80))\" stands there twice")
+      }
       skipSpace()
       guard skip(UInt8(ascii: ":")) else { throw failure("a colon is missing") }
       skipSpace()

@@ -154,14 +154,17 @@ struct AttemptTable: Sendable {
     if let name = Self.name(of: request, path: path) {
       if named.count >= Self.maximum { named.removeAll() }
       named[name, default: 0] += 1
-      return named[name, default: 1]
+      // A client may give its retry an id of its own. The same body after a failure is a retry all the same.
+      let tries = request.body.isEmpty || failed.isEmpty ? 0 : failed[Self.fingerprint(of: request, path: path)] ?? 0
+      return max(named[name, default: 1], tries + 1)
     }
     guard !failed.isEmpty else { return 1 }
     return (failed[Self.fingerprint(of: request, path: path)] ?? 0) + 1
   }
 
   mutating func end(_ request: MockRequest, path: String, attempt: Int, failed hasFailed: Bool) {
-    guard hasFailed || !failed.isEmpty, Self.name(of: request, path: path) == nil else { return }
+    guard hasFailed || !failed.isEmpty else { return }
+    guard !request.body.isEmpty || Self.name(of: request, path: path) == nil else { return }
     let print = Self.fingerprint(of: request, path: path)
     guard hasFailed else {
       failed[print] = nil

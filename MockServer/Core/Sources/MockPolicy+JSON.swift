@@ -5,7 +5,7 @@ extension MockPolicy {
 
   /// Changes what the object names.
   mutating func apply(_ json: JSONValue) throws(MockServerError) {
-    let fields = try FieldReader(json, at: "policy", knows: Self.keys)
+    let fields = try FieldReader(json, at: "policy", knows: Self.keys, nullable: ["rateLimit"])
     if let duration = try fields.duration("accessTTL") { accessTTL = duration }
     if let duration = try fields.duration("refreshTTL") { refreshTTL = duration }
     if let choice = try fields.choice("rotation", of: MockRotation.self) { rotation = choice }

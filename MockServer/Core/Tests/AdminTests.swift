@@ -128,6 +128,22 @@ struct AdminTests {
     #expect(try test.admin("POST", "revoke", #"{"all":true,"user":"x"}"#).status == 400)
   }
 
+  @Test(
+    "a key that stands there twice, and null where it means nothing, are refused, and change nothing",
+    arguments: [
+      ("policy", #"{"accessTTL":"1s","accessTTL":"2s"}"#, "twice"), ("policy", #"{"accessTTL":null}"#, "null"),
+      ("policy", #"{"rateLimit":{"limit":1,"limit":2,"per":"1m"}}"#, "twice"),
+      ("policy", #"{"grace":"1s","\u0067race":"1s"}"#, "twice"),
+      ("policy", #"{"rateLimit":{"limit":1,"per":"1m","operations":null}}"#, "null"),
+    ])
+  func ambiguousBodies(path: String, body: String, hint: String) throws {
+    let before = test.realm.policy
+    let reply = try test.admin("PUT", path, body)
+    #expect(reply.status == 400)
+    #expect(try reply.json()["reason"]?.string?.contains(hint) == true, "\(reply.text)")
+    #expect(test.realm.policy == before)
+  }
+
   @Test("policy changes what it names, from the next request on")
   func policy() throws {
     let reply = try test.admin(

@@ -164,6 +164,13 @@ struct JournalTests {
     test.realm.script(.me, .real, .status(503, times: 2))
     for _ in 0..<5 { _ = try test.me(pair.access) }
     #expect(test.realm.journal().suffix(5).map(\.attempt) == [1, 1, 2, 3, 1])
+    // A retry under an id of its own: the same body, right after it failed.
+    test.realm.script(.refresh, .status(503))
+    for id in ["two", "three", "four"] {
+      let body = #"{"refreshToken": "\#(id == "four" ? "another" : pair.refresh)"}"#
+      _ = try test.ask("POST", "/auth/refresh", body, headers: [MockRequest.Field("X-Request-ID", id)])
+    }
+    #expect(test.realm.journal().suffix(3).map(\.attempt) == [1, 2, 1])
   }
 
   @Test("events tell requests and changes, in order; a reader that sleeps is cut off")

@@ -14,8 +14,7 @@ enum MockServerProgram {
       let arguments = Array(CommandLine.arguments.dropFirst())
       switch try table.parse(arguments, environment: ProcessInfo.processInfo.environment) {
       case .print(let text):
-        Terminal.print(text)
-        return 0
+        return Terminal.print(text) ? 0 : 1
       case .run(let call):
         return try run(call)
       }
@@ -56,10 +55,10 @@ enum MockServerProgram {
           "check", "Checks configuration files (not available yet).",
           positionals: [Positional("FILE", kind: .file, repeated: true, "A configuration file.")]),
       ]),
-    version: "0.1.0",
+    version: Program.packageVersion,
     exitCodes: [
       .init(0, "stopped by INT or TERM"),
-      .init(1, "could not start: the port is in use, for example"),
+      .init(1, "could not start, or could not say where it is: the port is in use, for example"),
       .init(2, "the command line is wrong"),
     ])
 
@@ -81,6 +80,9 @@ enum MockServerProgram {
     .value("seed", "N", kind: .integer(0 ... .max), "Makes tokens, ids and delays the same in every run."),
     .flag("seed-user", "Begin with a user: anna, anna@example.com, password123."),
     .flag("allow-remote-admin", "Let other machines use the admin API under /__mock/."),
+    .flag(
+      "until-stdin-closes",
+      "Stop also when standard input ends: a parent that holds its other end takes the server along."),
     .flag("quiet", short: "q", "Log nothing on standard error."),
     .flag("tls", "Serve HTTPS, by a throw-away authority whose certificate the ready line names."),
     .value("cert", "FILE", kind: .file, "A certificate in PEM for --tls, instead of the throw-away one."),

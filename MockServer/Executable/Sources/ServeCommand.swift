@@ -16,6 +16,7 @@ struct ServeCommand {
   let configuration: MockServerConfiguration
   let isQuiet: Bool
   private let isTLS: Bool
+  private let stopsWithInput: Bool
   private let certificate: (file: String, key: String)?
 
   /// Reads the options; refuses those whose feature is not there, so that nobody believes it is on.
@@ -28,6 +29,7 @@ struct ServeCommand {
     port = UInt16(clamping: try call.integer("port") ?? 8080)
     isQuiet = call.flag("quiet")
     isTLS = call.flag("tls")
+    stopsWithInput = call.flag("until-stdin-closes")
     switch (call.text("cert"), call.text("key")) {
     case (let file?, let key?): certificate = (file, key)
     case (nil, nil): certificate = nil
@@ -74,7 +76,15 @@ struct ServeCommand {
       Terminal.complain("mock-server: \(error.message)")
       return 1
     }
-    Terminal.print(Self.readyLine(address, authority: authority?.path))
+    guard Terminal.print(Self.readyLine(address, authority: authority?.path)) else {
+      authority?.remove()
+      return 1
+    }
+    if stopsWithInput, !InputWatch.start() {
+      Terminal.complain("mock-server: no thread to watch standard input with: \(String(cString: strerror(errno))).")
+      authority?.remove()
+      return 1
+    }
     if !isQuiet {
       Terminal.complain(
         "Listening on \(address.url). Users and sessions: \(address.url)/__mock/state. Ctrl-C stops it.")

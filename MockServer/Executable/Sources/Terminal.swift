@@ -6,14 +6,19 @@
 
 /// Standard output and standard error, written at once and without a buffer.
 enum Terminal {
-  /// Writes a line to standard output; a reader that has gone away is no reason to stop.
-  static func print(_ line: String) {
-    write(line, to: STDOUT_FILENO)
+  /// Writes a line to standard output, and complains if that fails; a reader that has gone away is no reason to.
+  ///
+  /// - Returns: false if the line is lost.
+  static func print(_ line: String) -> Bool {
+    let code = write(line, to: STDOUT_FILENO)
+    guard code != 0, code != EPIPE else { return true }
+    complain("mock-server: standard output cannot be written: \(String(cString: strerror(code))).")
+    return false
   }
 
-  /// Writes a line to standard error.
+  /// Writes a line to standard error. It is the last resort: nothing is left that could be told of a failure.
   static func complain(_ line: String) {
-    write(line, to: STDERR_FILENO)
+    _ = write(line, to: STDERR_FILENO)
   }
 
   /// Whether a line can be written to standard error without waiting for whoever reads it.
@@ -22,7 +27,8 @@ enum Terminal {
     return poll(&descriptor, 1, 0) == 1 && Int32(descriptor.revents) & Int32(POLLOUT) != 0
   }
 
-  private static func write(_ line: String, to descriptor: Int32) {
+  /// Returns 0, or the errno that the write ended with.
+  private static func write(_ line: String, to descriptor: Int32) -> Int32 {
     var rest = Array("\(line)\n".utf8)[...]
     while !rest.isEmpty {
       #if canImport(Darwin)
@@ -32,9 +38,13 @@ enum Terminal {
       #endif
       if count > 0 {
         rest = rest.dropFirst(count)
+      } else if errno == EAGAIN {
+        var wait = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        _ = poll(&wait, 1, -1)
       } else if errno != EINTR {
-        return
+        return errno
       }
     }
+    return 0
   }
 }

@@ -174,6 +174,32 @@ struct ServeTests {
     }
   }
 
+  @Test("a ready line that cannot be written ends it with 1, also where standard output is closed")
+  func lostReadyLine() async throws {
+    try await onThread {
+      for script in ["exec \"$@\" >/dev/full", "exec \"$@\" >&-", "exec \"$@\" <&- >&-"] {
+        let server = try ServerProcess(["serve", "--port=0", "-q"], under: script)
+        #expect(server.wait() == 1, "\(script)")
+        #expect(server.readErrors().contains("standard output cannot be written"), "\(script)")
+      }
+    }
+  }
+
+  @Test("--until-stdin-closes ends it with 0 when standard input ends, and nothing else does")
+  func untilInputEnds() async throws {
+    try await onThread {
+      let server = try ServerProcess(
+        ["serve", "--port=0", "-q", "--until-stdin-closes"], under: "exec \"$@\" < /dev/null")
+      #expect(server.readLine() != nil)
+      #expect(server.wait() == 0)
+      let other = try ServerProcess(["serve", "--port=0", "-q"], under: "exec \"$@\" < /dev/null")
+      let port = try Self.port(other.readLine())
+      #expect(try ask(port, "GET /me HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hasPrefix("HTTP/1.1 401"))
+      other.signal(SIGTERM)
+      #expect(other.wait() == 0)
+    }
+  }
+
   @Test("a certificate that is none ends with 1 and names the file")
   func badCertificate() async throws {
     try await onThread {

@@ -16,8 +16,9 @@ final class ServerProcess: Sendable {
   private let output: Int32
   private let errors: Int32
 
-  /// Starts it with a command line; standard output and standard error are pipes.
-  init(_ arguments: [String]) throws {
+  /// Starts it with a command line; standard output and standard error are pipes. `script` is run by a shell
+  /// that becomes the server with `exec "$@"`.
+  init(_ arguments: [String], under script: String? = nil) throws {
     var output: [Int32] = [0, 0]
     var errors: [Int32] = [0, 0]
     guard pipe(&output) == 0, pipe(&errors) == 0 else { throw Failure(text: "no pipe") }
@@ -32,11 +33,12 @@ final class ServerProcess: Sendable {
     posix_spawn_file_actions_adddup2(&actions, output[1], 1)
     posix_spawn_file_actions_adddup2(&actions, errors[1], 2)
     let path = try Self.path()
-    var words: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) } + [nil]
+    let line = (script.map { ["/bin/sh", "-c", $0, "sh"] } ?? []) + [path] + arguments
+    var words: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
     var none: [UnsafeMutablePointer<CChar>?] = [nil]
     defer { for word in words { free(word) } }
     var pid: pid_t = 0
-    let status = posix_spawn(&pid, path, &actions, nil, &words, &none)
+    let status = posix_spawn(&pid, line[0], &actions, nil, &words, &none)
     close(output[1])
     close(errors[1])
     self.pid = pid

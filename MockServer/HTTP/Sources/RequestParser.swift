@@ -276,8 +276,9 @@ struct RequestParser {
       size = size << 4 | digit
     }
     guard digits > 0 else { throw Refusal(status: 400, reason: "a chunk size is no hexadecimal number") }
+    // A space may stand before an extension's semicolon, and nowhere else (RFC 9112, 7.1.1).
     let rest = line[digits...].drop { $0 == Byte.space || $0 == Byte.tab }
-    guard rest.isEmpty || rest.first == UInt8(ascii: ";") else {
+    guard digits == line.count || rest.first == UInt8(ascii: ";") else {
       throw Refusal(status: 400, reason: "a chunk size is no hexadecimal number")
     }
     extensionBytes += line.count - digits

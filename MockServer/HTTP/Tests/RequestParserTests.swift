@@ -119,7 +119,8 @@ struct RequestParserTests {
     "targets in the origin, absolute and asterisk forms are taken",
     arguments: [
       ("GET", "/a?b=c", "/a?b=c"), ("GET", "http://host:80/a?b", "/a?b"), ("GET", "HTTP://host", "/"),
-      ("GET", "https://host?q", "/?q"), ("OPTIONS", "*", "*"), ("GET", "//double", "//double"),
+      ("GET", "https://host?q", "/?q"), ("GET", "http://[::1]:80/a", "/a"),
+      ("GET", "http://[::1]", "/"), ("OPTIONS", "*", "*"), ("GET", "//double", "//double"),
     ])
   func targets(method: String, target: String, path: String) {
     #expect(parse("\(method) \(target) HTTP/1.1\r\nHost: a\r\n\r\n").requests.first?.request.target == path)
@@ -150,6 +151,10 @@ struct RequestParserTests {
       ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\u{0}2\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\u{7F}\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a\r\nX: 1\r2\r\n\r\n", 400),
       ("GET / HTTP/1.1\r\nHost: a\r\nX(: 1\r\n\r\n", 400),
+      ("GET http://[::1 HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET http://a]b/ HTTP/1.1\r\nHost: a\r\n\r\n", 400),
+      ("GET http://:80/ HTTP/1.1\r\nHost: a\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: 127.0.0.1:x\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: [::1]x\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: [1]\r\n\r\n", 400),
+      ("GET / HTTP/1.1\r\nHost: ::1\r\n\r\n", 400), ("GET / HTTP/1.1\r\nHost: a:65536\r\n\r\n", 400),
     ])
   func badHeads(text: String, status: Int) {
     #expect(refusal(text) == status)
@@ -171,6 +176,19 @@ struct RequestParserTests {
     ])
   func badFraming(fields: String, status: Int) {
     #expect(refusal("POST / HTTP/1.1\r\nHost: a\r\n\(fields)\r\n\r\n") == status)
+  }
+
+  @Test("hosts are taken by name, by address, with a port and with the colon alone; an empty line before is skipped")
+  func hosts() {
+    for host in ["a", "a:80", "a:", "127.0.0.1:65535", "[::1]", "[::ffff:1.2.3.4]:8080", "A-b.c_d:0", ""] {
+      #expect(refusal("\r\nGET / HTTP/1.1\r\nHost: \(host)\r\n\r\n") == nil, "\(host)")
+    }
+  }
+
+  @Test("a space after a chunk's size is refused, unless an extension follows", arguments: ["5 ", "5\t", " 5", "5 x"])
+  func spaceAfterChunkSize(line: String) {
+    #expect(
+      refusal("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(line)\r\nhello\r\n0\r\n\r\n") == 400)
   }
 
   @Test("HTTP/1.0 has no chunks")

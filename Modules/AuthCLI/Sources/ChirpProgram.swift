@@ -4,7 +4,7 @@ import Groundwork
 /// The command line of `chirp` as a table: parsing, help and errors all read it here.
 public enum ChirpProgram: Sendable {
   /// What `--version` prints.
-  public static let version = "0.1.0"
+  public static let version = Program.packageVersion
 
   /// The whole program.
   public static let table = Program(
@@ -18,16 +18,21 @@ public enum ChirpProgram: Sendable {
         .init("chirp api GET /me", "call the server with your session"),
         .init("curl -H \"Authorization: Bearer $(chirp token)\" …", "use the token elsewhere"),
       ]),
-    version: version, exitCodes: ExitCode.allCases.map { .init($0.rawValue, $0.meaning) })
+    version: version, exitCodes: ExitCode.allCases.map { .init($0.rawValue, $0.meaning) },
+    variables: [
+      .init("CHIRP_TOKEN", "An access token that requests use in place of the stored session; never refreshed."),
+      .init("CHIRP_PASSPHRASE_FILE", "A file with the store's passphrase, one line, in place of asking for it."),
+      .init("NO_COLOR", "Anything: write without colors."),
+    ])
 
   private static let globalOptions: [Option] = [
     .value(
       "server", "URL", environment: "CHIRP_SERVER", "The server; without it, the one last signed in to."),
     .choice(
       "dialect", ["chirp", "envelope", "supabase", "oauth2"],
-      "How the server speaks; without it, as when you signed in, else chirp."),
-    .value("api-key", "KEY", secret: true, "The server's public key (dialect supabase)."),
-    .value("client-id", "ID", "The client's id (dialect oauth2)."),
+      "How the server speaks; without it, as when you signed in, else chirp (supabase, oauth2: not available yet)."),
+    .value("api-key", "KEY", secret: true, "The server's public key (dialect supabase: not available yet)."),
+    .value("client-id", "ID", "The client's id (dialect oauth2: not available yet)."),
     .value(
       "state-dir", "DIR", kind: .folder, environment: "CHIRP_STATE_DIR",
       "Where sessions are kept; without it, $XDG_STATE_HOME/chirp or ~/.local/state/chirp."),
@@ -86,10 +91,12 @@ public enum ChirpProgram: Sendable {
 
   private static let api = Command(
     "api", "Call the server with your session, and print the answer's body.",
-    discussion: "Ends with 1 for a 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same.",
+    discussion:
+      "Ends with 1 for a 4xx, 4 for a 401, 5 for 429 and 5xx; the body is printed all the same. CHIRP_TOKEN, where it "
+      + "is set, is sent in place of the stored session's token.",
     options: [
       .value("data", short: "d", "TEXT|@FILE|-", "The body: a text, a file's, or standard input's."),
-      .value("header", short: "H", "K:V", repeated: true, "A header field; may be repeated."),
+      .value("header", short: "H", "K:V", repeated: true, "A header field."),
       .flag("include", short: "i", "Print the status and the header fields first."),
     ],
     positionals: [

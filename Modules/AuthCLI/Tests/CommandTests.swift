@@ -25,10 +25,13 @@ struct CommandTests {
     let login = await world.login()
     #expect(login.code == 0)
     #expect(login.output == "", "data alone goes to standard output")
-    #expect(login.error == "Signed in to \(CommandLineWorld.url).\n")
+    #expect(login.error == "Signed in to \(CommandLineWorld.url) as anna@example.com.\n")
+    let unasked = await world.run("status")
+    #expect(unasked.output.contains("User     not known here yet; to ask the server: chirp whoami\n"))
     let who = await world.run("whoami")
     #expect(who.code == 0)
     #expect(who.output == "anna <anna@example.com>\n")
+    #expect(await world.run("status").output.hasPrefix("Signed in as anna <anna@example.com>.\n"))
     let token = await world.run("token")
     #expect(token.code == 0)
     #expect(token.error == "")
@@ -79,6 +82,10 @@ struct CommandTests {
     #expect(try status.json()["code"]?.string == "invalid_grant")
     #expect(await world.run("token").code == 4)
     #expect(world.realm.count(.refresh) == 1, "a refused token is not sent again")
+    let logout = await world.run("logout")
+    #expect(logout.code == 0)
+    #expect(logout.error == "Already signed out: the server ended the session.\n")
+    #expect(try await world.run("logout", "--json").json()["reason"]?.string == "refreshRefused")
   }
 
   @Test("refresh renews and tells until when; min-ttl renews only if it must")
@@ -283,6 +290,19 @@ struct CommandTests {
     for field in ["email", "password", "username"] {
       #expect(bad.error.contains("\(field): "), "\(field)")
     }
+    let json = try await world.run(
+      "register", "--server", CommandLineWorld.url, "--username", "b", "--email", "bob", "--password-stdin", "--json",
+      console: ScriptedConsole(input: "short")
+    ).errorJSON()["error"]
+    #expect(json?["status"]?.integer == 422)
+    #expect(json?["fields"]?.object.map { $0.keys.sorted() } == ["email", "password", "username"])
+  }
+
+  @Test("a password on the command line is refused, and both ways to give one are named")
+  func passwordOption() async throws {
+    let outcome = await world.run("login", "--email", "anna@example.com", "--password", "hunter2")
+    #expect(outcome.code == 2)
+    #expect(outcome.error.contains("--password-stdin or --password-file") && !outcome.error.contains("hunter2"))
   }
 
   // MARK: Requests
@@ -295,8 +315,9 @@ struct CommandTests {
   func apiStatus(status: Int, exit: Int32) async throws {
     await world.login()
     world.realm.script(.me, MockAction(status: status, body: .object(["a": "b"])))
-    let outcome = await world.run("api", "GET", "/me")
+    let outcome = await world.run("api", "GET", "/me", "--json")
     #expect(outcome.code == exit)
+    #expect(try outcome.errorJSON()["error"]?["status"]?.integer == status)
     #expect(outcome.output.contains("\"b\""))
     #expect(outcome.error.contains("\(status)"))
   }
@@ -497,5 +518,35 @@ struct CommandTests {
     let outcome = await world.run(["token"] + options, console: console, environment: environment)
     #expect(outcome.code == 4)
     #expect(outcome.error.contains("\u{1B}[") == expected)
+  }
+
+  @Test(
+    "a name that cannot be one is refused before anything is sent",
+    arguments: ["email", "account"], ["", "  ", "a\u{1B}[31m@b.cc", "a@b.cc\n", "a\u{85}@b.cc", "a\u{FFFD}@b.cc"])
+  func badNames(option: String, value: String) async throws {
+    let name = option == "email" ? ["--email=\(value)"] : ["--email", "anna@example.com", "--account=\(value)"]
+    let outcome = await world.run(
+      ["login", "--server", CommandLineWorld.url, "--password-stdin"] + name,
+      console: ScriptedConsole(input: "password123\n"))
+    #expect(outcome.code == 2)
+    #expect(outcome.error.contains("--\(option)"))
+    #expect(world.realm.count(.login) == 0)
+  }
+
+  @Test("a file without a name, and a header that belongs to the session, are refused")
+  func badAPIOptions() async throws {
+    await world.login()
+    let data = await world.run("api", "POST", "/posts", "--data", "@")
+    #expect(data.code == 2)
+    #expect(data.error.contains("--data: the file's name is missing"))
+    let password = await world.run("login", "--email", "anna@example.com", "--password-file=")
+    #expect(password.code == 2)
+    #expect(password.error.contains("--password-file: the file's name is missing"))
+    for field in ["Authorization: Bearer geheim", "authorization:x"] {
+      let header = await world.run("api", "GET", "/me", "--header", field)
+      #expect(header.code == 2)
+      #expect(header.error.contains("CHIRP_TOKEN") && !header.error.contains("geheim"))
+    }
+    #expect(world.realm.count(.me) == 0)
   }
 }

@@ -3,7 +3,14 @@ import AuthModels
 import AuthSession
 import AuthStorage
 import CommandLineTable
+import Groundwork
 import Testing
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Every error has one place in one table: what is told, and how the process ends (cli/cli#8845, #9338).
 struct ErrorTableTests {
@@ -93,6 +100,42 @@ struct ErrorTableTests {
         requestID: "r-7")
     ).text
     #expect(text == "chirp: Not like this.\n  email: Bad.\n  username: Short.\nRequest id: r-7\n")
+  }
+
+  @Test(
+    "a wait is told in whole seconds, rounded up, in words and as data",
+    arguments: [(Duration.seconds(7), 7), (.milliseconds(7001), 8), (.milliseconds(1), 1), (.seconds(60), 60)])
+  func waits(wait: Duration, seconds: Int) {
+    let failure = CommandFailure(APIError(.rateLimited, status: 429, retryAfter: wait))
+    #expect(failure.text.contains("Try again in \(seconds) s.\n"))
+    #expect(failure.json["error"]?["retryAfter"]?.integer == seconds)
+    #expect(failure.json["error"]?["status"]?.integer == 429)
+  }
+
+  @Test("the page on the command line lists every kind of error, and the members of the object")
+  func page() throws {
+    var file = URL(filePath: #filePath)
+    for _ in 0..<4 { file.deleteLastPathComponent() }
+    let bytes = try #require(
+      FileManager.default.contents(atPath: file.appending(path: "Documentation/command-line.md").path))
+    let page = String(decoding: bytes, as: UTF8.self)
+    let kinds =
+      StoreError.Code.allCases.map { CommandFailure(StoreError($0, "")).kind }
+      + SessionError.Code.allCases.map { CommandFailure(SessionError($0, message: "")).kind }
+      + APIError.Kind.allCases.map { CommandFailure(APIError($0)).kind }
+      + TransportError.Code.allCases.map {
+        CommandFailure(TransportError($0, mayHaveBeenSent: false, message: "")).kind
+      }
+      + ["usage", "cancelled", "terminal", "output.closed", "other", "api.status"]
+    for kind in kinds { #expect(page.contains("`\(kind)`"), "\(kind)") }
+    var failure = CommandFailure(
+      APIError(.rateLimited, status: 429, fields: ["a": "b"], retryAfter: .seconds(1), requestID: "r"))
+    failure.hint = "h"
+    for name in failure.json["error"]?.object?.keys.sorted() ?? [] {
+      #expect(page.contains("`\(name)`"), "\(name)")
+    }
+    for option in ChirpProgram.table.root.options { #expect(page.contains("--\(option.name)"), "\(option.name)") }
+    for variable in ChirpProgram.table.variables { #expect(page.contains("`\(variable.name)`"), "\(variable.name)") }
   }
 
   @Test("a request that never left has no id to look for")

@@ -1,6 +1,7 @@
 import AuthCLI
 import Groundwork
 import MockServerCore
+import MockServerHTTP
 import Testing
 
 #if canImport(FoundationEssentials)
@@ -235,6 +236,87 @@ import Testing
         process.send(SIGHUP)
         world.realm.release(hold: "answer")
         #expect(try await process.finish().code == 0)
+      }
+    }
+
+    // MARK: Hostile starts
+
+    /// Starts `chirp` by a shell that has done something to its descriptors.
+    private func chirp(
+      _ arguments: String..., in world: ProcessWorld, after script: String, input: String = ""
+    ) async throws -> ChirpProcess.Outcome {
+      let process = try ChirpProcess(
+        arguments, environment: world.environment, onTerminal: false, under: ["/bin/sh", "-c", script, "sh"])
+      return try await process.finish(input: input)
+    }
+
+    @Test("S11, S15: the user's time-out cuts no refresh, which would lose the session; it cuts other requests")
+    func timeoutSparesRefresh() async throws {
+      try await ProcessWorld.run { world in
+        try await world.login()
+        world.realm.script(.refresh, .delay(.fixed(.milliseconds(300))), .delay(.fixed(.milliseconds(300))))
+        #expect(try await world.chirp("refresh", "--timeout", "5ms").code == 0)
+        #expect(world.realm.count(.refresh) == 1)
+        world.realm.script(.me, .hold("never"))
+        #expect(try await world.chirp("whoami", "--timeout", "50ms").code == 5)
+        world.realm.release(hold: "never")
+        #expect(try await world.chirp("whoami").code == 0, "the session lives")
+      }
+    }
+
+    @Test("with any of the standard streams closed, a command works or says what it lacks")
+    func closedStreams() async throws {
+      try await ProcessWorld.run { world in
+        let login = try await chirp(
+          "login", "--email", "anna@example.com", "--password-stdin", in: world, after: "exec \"$@\" <&-")
+        #expect(login.code == 2)
+        #expect(login.error.contains("There is no password"))
+        try await world.login()
+        for script in ["exec \"$@\" >&-", "exec \"$@\" >/dev/full", "exec \"$@\" <&- >&-"] {
+          let token = try await chirp("token", in: world, after: script)
+          #expect(token.code == 1, "\(script)")
+          #expect(token.error.contains("output cannot be written"), "\(script): \(token.error)")
+        }
+        #expect(try await chirp("token", in: world, after: "exec \"$@\" <&- 2>&-").code == 0)
+        #expect(try await chirp("token", in: world, after: "exec \"$@\" <&- >&- 2>&-").code == 1)
+        #expect(try await chirp("refresh", in: world, after: "exec \"$@\" <&- >&- 2>&-").code == 0)
+        #expect(try await world.chirp("whoami").code == 0)
+      }
+    }
+
+    @Test("too few descriptors are told of, and no trap", arguments: [4, 8, 12])
+    func fewDescriptors(limit: Int) async throws {
+      try await ProcessWorld.run { world in
+        let outcome = try await chirp("status", in: world, after: "ulimit -n \(limit); exec \"$@\"")
+        #expect(outcome.code == 1)
+        #expect(outcome.error.contains("ulimit -n"), "\(outcome.error)")
+      }
+    }
+
+    @Test("an email that is no UTF-8 is refused before anything is sent")
+    func emailNotText() async throws {
+      try await ProcessWorld.run { world in
+        let outcome = try await chirp(
+          "login", "--password-stdin", in: world, after: "exec \"$@\" --email \"$(printf 'a\\377@b.cc')\"",
+          input: "password123\n")
+        #expect(outcome.code == 2)
+        #expect(outcome.error.contains("UTF-8"))
+        #expect(world.realm.count(.login) == 0)
+      }
+    }
+
+    @Test("a server that is known by its IPv6 address")
+    func sixthVersion() async throws {
+      try await ProcessWorld.run { world in
+        let front = HTTPFront(handler: world.server, host: "::1")
+        // A machine without IPv6 has nothing to test.
+        guard let address = try? front.start() else { return }
+        let login = try await world.chirp(
+          "login", "--server", address.url, "--email", "anna@example.com", "--password-stdin", input: "password123\n")
+        #expect(login.code == 0, "\(login.error)")
+        #expect(try await world.chirp("whoami", "--server", address.url).code == 0)
+        #expect(try await world.chirp("refresh", "--server", address.url).code == 0)
+        await front.stop()
       }
     }
 

@@ -77,10 +77,23 @@ enum UndecodableAnswer {
     switch error {
     case DecodingError.keyNotFound(let key, let context): "no member \(path(context.codingPath + [key]))"
     case DecodingError.valueNotFound(_, let context): "null at \(path(context.codingPath))"
-    case DecodingError.typeMismatch(let type, let context): "\(path(context.codingPath)) is no \(type)"
+    case DecodingError.typeMismatch(let type, let context): "\(path(context.codingPath)) is no \(name(of: type))"
     case DecodingError.dataCorrupted(let context) where !context.codingPath.isEmpty:
       "unusable value at \(path(context.codingPath))"
     default: "the body is not the JSON that the call promises"
+    }
+  }
+
+  /// What JSON calls a value of the type, without an article.
+  private static func name(of type: any Any.Type) -> String {
+    switch type {
+    case is String.Type: return "text"
+    case is Bool.Type: return "true or false"
+    case is any Numeric.Type: return "number"
+    default:
+      let name = "\(type)"
+      if name.hasPrefix("Dictionary<") { return "JSON object" }
+      return name.hasPrefix("Array<") ? "JSON array" : name
     }
   }
 

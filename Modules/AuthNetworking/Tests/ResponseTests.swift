@@ -163,7 +163,8 @@ struct ResponseTests {
     arguments: [
       ("", "not the JSON"), ("<html>sign in to this network</html>", "not the JSON"), ("{\"secret", "not the JSON"),
       (#"{"refreshToken":"secret"}"#, "accessToken"), (#"{"accessToken":{"secret":1}}"#, "accessToken"),
-      (#"{"accessToken":null}"#, "accessToken"), (#"["secret"]"#, "the top"), (#"{"accessToken":""}"#, "accessToken"),
+      (#"{"accessToken":null}"#, "accessToken"), (#"["secret"]"#, "the top is no JSON object"),
+      (#"{"accessToken":7}"#, "accessToken is no text"), (#"{"accessToken":""}"#, "accessToken"),
     ])
   func undecodable(body: String, hint: String) async {
     let error = await failure(.json(200, body), API.refresh(refreshToken: "secret"))

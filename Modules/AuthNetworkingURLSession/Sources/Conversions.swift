@@ -80,6 +80,13 @@ extension TransportError {
     // On Linux this is what a status line that is none comes as: the scheme has been checked before.
     case .unsupportedURL, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
       self = .malformed(host: host)
+    #if !canImport(Darwin)
+      // swift-corelibs-foundation 5496: it compares libcurl's host, which has brackets, with the URL's, which has none.
+      case .badURL where host.contains(":"):
+        self.init(
+          .invalidRequest, mayHaveBeenSent: false,
+          message: "URLSession on this system takes no IPv6 address: use a host name, or CurlTransport.")
+    #endif
     case .badURL:
       self.init(.invalidRequest, mayHaveBeenSent: false, message: "The URL cannot be used.")
     case .unknown where error.isHandshakeFailure:

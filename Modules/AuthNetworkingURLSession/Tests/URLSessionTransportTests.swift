@@ -23,6 +23,16 @@ struct URLSessionTransportTests {
       })
   }
 
+  @Test("an IPv6 address is connected to, or refused with the way out where the system takes none")
+  func sixthVersion() async throws {
+    let url = try #require(URL(string: "http://[::1]:1/"))
+    let error = await #expect(throws: TransportError.self) {
+      try await URLSessionTransport().send(HTTPRequest(method: .get, url: url))
+    }
+    #expect(error?.code == .cannotConnect || error?.message.contains("CurlTransport") == true)
+    #expect(error?.mayHaveBeenSent == false)
+  }
+
   @Test("a credential for loopback does not leave the machine by way of a proxy (S24)")
   func proxy() async throws {
     let server = try RawServer(answering: { _ in answer("200 OK") })

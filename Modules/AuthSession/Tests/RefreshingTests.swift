@@ -227,6 +227,29 @@ struct RefreshingTests {
     }
   }
 
+  @Test(
+    "S12: whoever is turned away by a back-off reads that nothing was sent, when the next try is due, and what failed")
+  func turnedAway() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      let busy = APIError(.rateLimited, status: 429, retryAfter: .seconds(90), requestID: "r-1")
+      world.backend.script(.answer(.passing(PassingFailure(error: busy, isAmbiguous: false))))
+      let first = await #expect(throws: SessionError.self) { try await engine.refresh() }
+      #expect(first?.message.contains("429") == true && first?.retryAfter == .seconds(90))
+      try await world.pass(.seconds(80))
+      for call in [engine.refresh, { try await world.process("B").refresh() }] as [@Sendable () async throws -> Void] {
+        let error = try #require(await #expect(throws: SessionError.self) { try await call() })
+        #expect(error.code == .refreshFailed)
+        #expect(error.message.contains("Nothing was sent") && error.message.contains("due in 10 s"), "\(error.message)")
+        #expect(!error.message.contains("429"), "no answer came to this call")
+        #expect(try #require(error.retryAfter) <= .seconds(10))
+      }
+      let again = await #expect(throws: SessionError.self) { try await engine.refresh() }
+      #expect(again?.apiError?.status == 429, "the cause is there for whoever looks for it")
+      #expect(world.backend.sent.count == 1)
+    }
+  }
+
   @Test("S12: Retry-After holds the refresh back, for a new process too, and no longer than an hour")
   func retryAfter() async throws {
     try await World.run { world in

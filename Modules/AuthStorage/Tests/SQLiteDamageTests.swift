@@ -1,6 +1,7 @@
 import AuthModels
 import AuthStorage
 import AuthTestSupport
+import CSQLite
 import Foundation
 import Groundwork
 import Testing
@@ -67,6 +68,35 @@ import Testing
         #expect(after == damaged, "reading changed the file that was damaged at byte \(offset)")
       }
       #expect(refused > 60, "flips in sealed data have to be found; \(refused) were")
+    }
+  }
+
+  @Test("a byte that is flipped anywhere in the sealed record is `corrupted`")
+  func everyByteOfTheRecord() async throws {
+    try await StoreFixture.lend { fixture in
+      try await fixture.signIn()
+      let whole = try fixture.folder.bytes("sessions.db")
+      var sealed: [UInt8] = []
+      var handle: OpaquePointer?
+      try #require(sqlite3_open(fixture.folder.store + "/sessions.db", &handle) == SQLITE_OK)
+      var statement: OpaquePointer?
+      try #require(sqlite3_prepare_v2(handle, "SELECT state FROM slots", -1, &statement, nil) == SQLITE_OK)
+      try #require(sqlite3_step(statement) == SQLITE_ROW)
+      let bytes = try #require(sqlite3_column_blob(statement, 0))
+      sealed = Array(UnsafeRawBufferPointer(start: bytes, count: Int(sqlite3_column_bytes(statement, 0))))
+      sqlite3_finalize(statement)
+      sqlite3_close(handle)
+      let place = try #require(Data(whole).range(of: Data(sealed)), "the row is whole in one page")
+      // Each seventh, and the ends; `make fuzz` flips all of them.
+      let ends = Array(place.prefix(32)) + Array(place.suffix(32))
+      for offset in Array(stride(from: place.lowerBound, to: place.upperBound, by: 7)) + ends {
+        var damaged = whole
+        damaged[offset] ^= 1 << UInt8(offset % 8)
+        try fixture.folder.overwrite("sessions.db", damaged)
+        #expect(try await fixture.readError().code == .corrupted, "byte \(offset - place.lowerBound) of \(place.count)")
+      }
+      try fixture.folder.overwrite("sessions.db", whole)
+      #expect(try await fixture.reopened().read(StoreFixture.slot).record != nil)
     }
   }
 

@@ -13,15 +13,23 @@ import Testing
     StoreFixture.slot.account, "secret-server.example.com",
   ]
 
-  /// The files of the folder that hold one of the secrets, plain or in base64 at any of the three alignments.
+  /// The files of the folder that hold one of the secrets, or half of one: plain, or in base64 at any of the three
+  /// alignments.
+  ///
+  /// A value that runs over the end of a page is cut once, so that one of its halves is whole in one of the two.
   private static func leaks(in folder: TemporaryFolder) throws -> [String] {
-    var needles = secrets.map { Array($0.utf8) }
+    var needles: [[UInt8]] = []
     for secret in secrets {
-      for shift in 0..<3 {
-        let shifted = [UInt8](repeating: 0, count: shift) + Array(secret.utf8)
-        // The first and the last group depend on the neighbours: they are left out.
-        let text = Data(shifted).base64EncodedString().dropFirst(4).dropLast(4)
-        needles.append(Array(text.utf8))
+      let bytes = Array(secret.utf8)
+      let half = (bytes.count + 1) / 2
+      for part in [bytes, Array(bytes.prefix(half)), Array(bytes.suffix(half))] {
+        needles.append(part)
+        for shift in 0..<3 {
+          let shifted = [UInt8](repeating: 0, count: shift) + part
+          // The first and the last group depend on the neighbours: they are left out. What is left has to say something.
+          let text = Array(Data(shifted).base64EncodedString().utf8.dropFirst(4).dropLast(4))
+          if text.count >= 8 { needles.append(text) }
+        }
       }
     }
     return try folder.names().filter { name in
@@ -72,6 +80,41 @@ import Testing
       try FileManager.default.removeItem(atPath: planted)
       try fixture.sql("CREATE TABLE planted AS SELECT '\(StoreFixture.email)' AS t")
       #expect(try Self.leaks(in: fixture.folder) == ["sessions.db"])
+    }
+  }
+
+  @Test("the scan finds a secret that SQLite split over two pages, wherever it was cut, plain and in base64")
+  func scanFindsSplit() async throws {
+    try await StoreFixture.lend { fixture in
+      try await fixture.signIn()
+      let encoded = Data(StoreFixture.refreshToken.utf8).base64EncodedString()
+      for text in [StoreFixture.refreshToken, encoded] {
+        // An overflow page holds 4092 bytes behind the number of the next one: a cut somewhere in the text.
+        for cut in stride(from: 1, to: text.utf8.count, by: 3) {
+          let filling = String(repeating: "-", count: 3 * 4092 - cut)
+          try fixture.sql("CREATE TABLE planted(t); INSERT INTO planted VALUES('\(filling)\(text)\(filling)')")
+          #expect(try Self.leaks(in: fixture.folder) == ["sessions.db"], "cut at \(cut)")
+          try fixture.sql("PRAGMA secure_delete=ON; DROP TABLE planted; VACUUM")
+          #expect(try Self.leaks(in: fixture.folder) == [])
+        }
+      }
+    }
+  }
+
+  @Test("a change of keys shows nothing in any file either, and neither key stands in one")
+  func changeOfKeys() async throws {
+    try await StoreFixture.lend { fixture in
+      try await Self.signInAndOut(fixture)
+      let former = try fixture.folder.bytes("key")[28..<60]
+      try await fixture.store.renewDataKey()
+      try await fixture.store.renewGuard()
+      #expect(try Self.leaks(in: fixture.folder) == [])
+      let renewed = try fixture.folder.bytes("key")[28..<60]
+      for name in try fixture.folder.names() {
+        let bytes = Data(try fixture.folder.bytes(name))
+        #expect(bytes.range(of: Data(former)) == nil, "\(name)")
+        #expect(bytes.range(of: Data(renewed)) == nil || name == "key", "\(name)")
+      }
     }
   }
 

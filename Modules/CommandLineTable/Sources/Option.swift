@@ -37,7 +37,7 @@ public struct Option: Sendable {
   public var environment: String?
   /// The value when neither command line nor environment gives one; help shows it.
   public var defaultValue: String?
-  /// Whether every occurrence counts; otherwise the last one wins.
+  /// Whether every occurrence counts; otherwise a second value is refused.
   public var isRepeated: Bool
   /// Whether `--no-NAME` turns a flag off.
   public var isNegatable: Bool

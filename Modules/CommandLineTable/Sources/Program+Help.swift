@@ -13,14 +13,18 @@ extension Program {
     return chain.count == 1 && rows > 24 && !root.commands.isEmpty ? page(for: chain, isCompact: true) : full
   }
 
-  /// All global options in full, and the exit codes: `PROGRAM help options`.
+  /// All global options in full, the environment, and the exit codes: `PROGRAM help options`.
   func optionsPage() -> String {
-    (["Options of every \(root.name) command:"] + rows(of: root.options) + rows(of: ownOptions) + exitCodeRows)
+    (["Options of every \(root.name) command:"] + rows(of: root.options + ownOptions) + variableRows + exitCodeRows)
       .joined(separator: "\n")
   }
 
   private var exitCodeRows: [String] {
     exitCodes.isEmpty ? [] : ["", "Exit codes:"] + TextColumns.rows(exitCodes.map { ("\($0.code)", $0.meaning) })
+  }
+
+  private var variableRows: [String] {
+    variables.isEmpty ? [] : ["", "Environment:"] + TextColumns.rows(variables.map { ($0.name, $0.meaning) })
   }
 
   /// How a command is written, in one line: `chirp api [OPTIONS] METHOD PATH`.
@@ -60,13 +64,13 @@ extension Program {
     }
     if isCompact {
       let names = (root.options + ownOptions).filter { !$0.isHidden }.map(\.spelled).joined(separator: " ")
-      lines += ["", "Options (more: \(root.name) help options):"]
+      lines += ["", "Options\(more):"]
       lines += TextColumns.wrap(names, width: 78).map { "  \($0)" }
     } else {
       lines += optionRows(of: chain)
     }
     lines += exampleRows(of: command)
-    if chain.count == 1, !isCompact { lines += exitCodeRows }
+    if chain.count == 1, !isCompact { lines += variableRows + exitCodeRows }
     return lines.joined(separator: "\n")
   }
 
@@ -79,10 +83,15 @@ extension Program {
       let own = chain.dropFirst().flatMap(\.options).filter { !$0.isHidden }
       if !own.isEmpty { lines += ["", "Options:"] + rows(of: own) }
       let global = (root.options + ownOptions).filter { !$0.isHidden }.map(\.spelled).joined(separator: " ")
-      lines += ["", "Options of every command (more: \(root.name) help options):"]
+      lines += ["", "Options of every command\(more):"]
       lines += TextColumns.wrap(global, width: 78).map { "  \($0)" }
     }
     return lines
+  }
+
+  /// Where the global options are told in full, if the program has any of its own.
+  private var more: String {
+    root.options.contains { !$0.isHidden } ? " (more: \(root.name) help options)" : ""
   }
 
   private func exampleRows(of command: Command) -> [String] {

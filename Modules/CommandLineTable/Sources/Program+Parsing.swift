@@ -115,8 +115,8 @@ private struct Parser {
     let value = text.firstIndex(of: "=").map { String(text[text.index(after: $0)...]) }
     if let option = find({ $0.name == name }) {
       guard option.kind == .flag else {
-        if let value { return record(option, value) }
-        return record(option, try nextValue(of: option))
+        if let value { return try record(option, value) }
+        return try record(option, try nextValue(of: option))
       }
       guard value == nil else { throw error(.unexpectedValue, "\(option.spelled) takes no value.") }
       flags[option.name] = true
@@ -141,9 +141,9 @@ private struct Parser {
       if option.kind == .flag {
         flags[option.name] = true
       } else if letters.isEmpty {
-        return record(option, try nextValue(of: option))
+        return try record(option, try nextValue(of: option))
       } else {
-        return record(option, String(letters.first == "=" ? letters.dropFirst() : letters))
+        return try record(option, String(letters.first == "=" ? letters.dropFirst() : letters))
       }
     }
   }
@@ -180,12 +180,11 @@ private struct Parser {
     }
   }
 
-  private mutating func record(_ option: Option, _ value: String) {
-    if option.isRepeated {
-      values[option.name, default: []].append(value)
-    } else {
-      values[option.name] = [value]
+  private mutating func record(_ option: Option, _ value: String) throws(UsageError) {
+    guard option.isRepeated || values[option.name] == nil else {
+      throw error(.conflict, "\(option.spelled) is given twice, and takes one value.")
     }
+    values[option.name, default: []].append(value)
   }
 
   private func unknownOption(_ name: String) -> UsageError {
@@ -194,9 +193,12 @@ private struct Parser {
     if let owner = owner(of: name, below: chain) {
       return error(.unknownOption, "--\(name) belongs to \(owner): write it behind that command.")
     }
+    // Half a name may stand for several: --password for --password-stdin and --password-file.
+    let longer = name.isEmpty ? [] : names.filter { $0.hasPrefix("\(name)-") }
+    let meant = longer.isEmpty ? nearestName(to: name, among: names).map { [$0] } ?? [] : longer
     return error(
       .unknownOption, "There is no option \(UsageError.quoted("--\(name)")).",
-      suggestion: nearestName(to: name, among: names).map { "--\($0)" })
+      suggestion: meant.isEmpty ? nil : meant.map { "--\($0)" }.joined(separator: " or "))
   }
 
   /// The first command below the chain that has an option of that name, as one types it.

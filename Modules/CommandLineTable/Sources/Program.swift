@@ -33,18 +33,38 @@ public struct Program: Sendable {
     }
   }
 
+  /// An environment variable that stands for no option, for help.
+  public struct Variable: Sendable {
+    /// Its name.
+    public var name: String
+    /// What it does.
+    public var meaning: String
+
+    /// Makes a variable.
+    public init(_ name: String, _ meaning: String) {
+      self.name = name
+      self.meaning = meaning
+    }
+  }
+
+  /// The version of this package's programs: what each prints for `--version`.
+  package static let packageVersion = "0.1.0"
+
   /// The program itself; its options are the global ones.
   public var root: Command
   /// What `--version` prints after the name.
   public var version: String
   /// The exit codes, for help.
   public var exitCodes: [ExitCode]
+  /// The environment variables that no option names, for help.
+  public var variables: [Variable]
 
   /// Makes a program. `--help` (`-h`), `--version`, and `help COMMAND` need no entry in the table.
-  public init(_ root: Command, version: String, exitCodes: [ExitCode] = []) {
+  public init(_ root: Command, version: String, exitCodes: [ExitCode] = [], variables: [Variable] = []) {
     self.root = root
     self.version = version
     self.exitCodes = exitCodes
+    self.variables = variables
   }
 
   /// The commands from the root to the one that these words name, or nil if they name none.

@@ -62,6 +62,14 @@ struct HelpTests {
     #expect(!crowded.help().contains("What option 3 does"))
     guard case .print(let page) = try crowded.parse(["help", "options"]) else { throw NotAText() }
     #expect(page.contains("What option 3 does"))
+    #expect(page.contains("CROWDED_MOOD  How it feels."))
+  }
+
+  @Test("a program without options of its own sends nobody to a page that has none")
+  func noGlobalOptions() {
+    let plain = Program(Command("plain", "", commands: [Command("go", "Goes.")]), version: "1")
+    #expect(!plain.help(for: ["go"]).contains("help options"))
+    #expect(crowded.help(for: ["command1"]).contains("help options"))
   }
 
   @Test("a sound table has no problems")
@@ -98,5 +106,5 @@ struct HelpTests {
         .value("option-\($0)", "VALUE", "What option \($0) does, at some length, for all to see.")
       },
       commands: (1...12).map { Command("command\($0)", "Does thing number \($0).") }),
-    version: "1", exitCodes: [.init(0, "fine")])
+    version: "1", exitCodes: [.init(0, "fine")], variables: [.init("CROWDED_MOOD", "How it feels.")])
 }

@@ -26,6 +26,31 @@ struct RefusalTests {
     #expect(try refusal("secret-dor").suggestion == nil)
   }
 
+  @Test("a second value for an option that takes one is refused, whichever way it is written; a flag may stand twice")
+  func twice() throws {
+    for line in [["--limit", "1", "--limit", "1"], ["-n1", "-n2"], ["-n1", "--limit=2"]] {
+      let error = try refusal(["api", "GET", "/"] + line)
+      #expect(error.code == .conflict && error.message == "--limit is given twice, and takes one value.")
+    }
+    #expect(try call("api", "GET", "/", "-vv").flag("verbose"))
+    #expect(try call("api", "GET", "/", "--server", "a", environment: ["TOOL_SERVER": "b"]).text("server") == "a")
+  }
+
+  @Test("half a name suggests every option that it begins")
+  func halfNames() throws {
+    let program = Program(
+      Command(
+        "tool", "", options: [.flag("password-stdin", ""), .value("password-file", "FILE", ""), .flag("pass", "")]),
+      version: "1")
+    #expect(throws: UsageError.self) { try program.parse(["--password", "hunter2"]) }
+    do throws(UsageError) {
+      _ = try program.parse(["--password", "hunter2"])
+    } catch {
+      #expect(error.suggestion == "--password-stdin or --password-file")
+      #expect(!error.description.contains("hunter2"))
+    }
+  }
+
   @Test("an option of another command says whose it is")
   func foreignOptions() throws {
     #expect(try refusal("--limit", "5", "api", "GET", "/").message.contains("belongs to tool api"))

@@ -65,6 +65,10 @@ struct NotAText: Error {}
 
 /// Parses a line that must be refused.
 func refusal(_ line: String..., environment: [String: String] = [:]) throws -> UsageError {
+  try refusal(line, environment: environment)
+}
+
+func refusal(_ line: [String], environment: [String: String] = [:]) throws -> UsageError {
   do throws(UsageError) {
     _ = try sample.parse(line, environment: environment)
   } catch {

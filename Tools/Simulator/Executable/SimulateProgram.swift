@@ -93,7 +93,7 @@ enum SimulateProgram {
         .init("simulate --replay 4711 --svg trace.svg", "one of them, with its diagram"),
         .init("simulate --subject naive", "what the documents' own design does wrong"),
       ]),
-    version: "0.1.0",
+    version: Program.packageVersion,
     exitCodes: [
       .init(0, "no violation; with --subject naive: every known fault was found"),
       .init(1, "a violation; with --subject naive: a known fault was not found"),

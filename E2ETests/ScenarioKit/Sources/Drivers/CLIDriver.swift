@@ -35,8 +35,9 @@ package struct CLIDriver: ScenarioDriver {
     }
     folder = try TemporaryFolder()
     server = try ChildProcess(
-      serverProgram, ["serve", "--port", "0", "--quiet"], environment: ["PATH": "/usr/bin:/bin"], input: "/dev/null",
-      output: "\(folder.path)/ready", errors: "\(folder.path)/errors")
+      serverProgram, ["serve", "--port", "0", "--quiet", "--until-stdin-closes"],
+      environment: ["PATH": "/usr/bin:/bin"], input: nil, output: "\(folder.path)/ready",
+      errors: "\(folder.path)/errors")
     do {
       address = try await Self.waitUntilReady(server, folder)
     } catch {

@@ -282,7 +282,9 @@ extension Outcome {
       default: .other
       }
     self.init(
-      kind, error: parts.last, message: error?["message"]?.string ?? String(call.errors.prefix(300)),
+      kind, status: error?["status"]?.integer, error: parts.last,
+      message: error?["message"]?.string ?? String(call.errors.prefix(300)),
+      fields: (error?["fields"]?.object ?? [:]).compactMapValues(\.string),
       retryAfter: error?["retryAfter"]?.number.map { .clamped(seconds: $0) })
   }
 }

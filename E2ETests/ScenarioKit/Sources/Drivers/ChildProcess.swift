@@ -28,17 +28,22 @@ final class ChildProcess: Sendable {
   /// Starts a program.
   ///
   /// - Parameters:
-  ///   - input: the file that it reads; `/dev/null` for none.
+  ///   - input: the file that it reads, `/dev/null` for none; nil for a pipe that ends when this process does, however it does.
   ///   - output: the file that its standard output goes to.
   ///   - errors: the file that its standard error goes to.
   init(
-    _ program: String, _ arguments: [String], environment: [String: String], input: String, output: String,
+    _ program: String, _ arguments: [String], environment: [String: String], input: String?, output: String,
     errors: String
   ) throws(WorldError) {
+    let lifeline = input == nil ? try Lifeline() : nil
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+    if let input {
+      posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
+    } else if let lifeline {
+      posix_spawn_file_actions_adddup2(&actions, lifeline.end, 0)
+    }
     posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     var attributes = posix_spawnattr_t()
@@ -58,8 +63,12 @@ final class ChildProcess: Sendable {
     let code = posix_spawn(&child, program, &actions, &attributes, &words, &variables)
     guard code == 0 else { throw WorldError("\(program) cannot be started: \(String(cString: strerror(code)))") }
     id = child
+    lifeline?.handOver()
     let (process, life) = (child, life)
-    Thread.detachNewThread { Self.reap(process, life) }
+    Thread.detachNewThread {
+      Self.reap(process, life)
+      lifeline?.close()
+    }
   }
 
   /// Waits for the end of the program on a thread that may block.
@@ -96,4 +105,31 @@ final class ChildProcess: Sendable {
       if case .running = life { _ = kill(id, number) }
     }
   }
+}
+
+/// A pipe between this process and a child, on which nothing is ever written: its end tells the child that this process is gone.
+private final class Lifeline: Sendable {
+  /// What the child reads.
+  let end: Int32
+  private let held: Int32
+
+  init() throws(WorldError) {
+    var ends: [Int32] = [-1, -1]
+    let status = pipe(&ends)
+    // No other child may inherit either end: it would keep the pipe open.
+    for end in ends where status == 0 { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    guard status == 0 else { throw WorldError("no pipe can be made: \(String(cString: strerror(errno)))") }
+    (end, held) = (ends[0], ends[1])
+  }
+
+  /// The child has its end: this process's copy of it goes.
+  func handOver() { closeDescriptor(end) }
+
+  /// The child has ended.
+  func close() { closeDescriptor(held) }
+}
+
+/// `close(2)`, under a name that nothing here has.
+private func closeDescriptor(_ descriptor: Int32) {
+  close(descriptor)
 }

@@ -5,7 +5,8 @@ package enum TerminalReport {
     let name = "[\(report.driver)] \(report.scenario.name)"
     switch report.result {
     case .passed: return ["✓ \(name) (\(milliseconds(report.seconds)))"]
-    case .skipped: return ["- \(name): skipped, \(report.skipReason ?? "no reason given")"]
+    // Why is told once for all of them, at the end.
+    case .skipped: return ["- \(name): skipped"]
     case .failed:
       var lines = ["✗ \(name) (\(milliseconds(report.seconds)))"]
       for failure in report.failures {
@@ -17,26 +18,40 @@ package enum TerminalReport {
     }
   }
 
-  /// The two lines at the end.
+  /// What was skipped, by driver and reason, then the two lines at the end.
   package static func summary(_ reports: [ScenarioReport]) -> [String] {
-    var runs: [(driver: String, passed: Int, run: Int)] = []
-    for report in reports where report.result != .skipped {
-      let passed = report.result == .passed ? 1 : 0
-      if let index = runs.firstIndex(where: { $0.driver == report.driver }) {
-        runs[index].passed += passed
-        runs[index].run += 1
-      } else {
-        runs.append((report.driver, passed, 1))
-      }
+    var runs: [(driver: String, passed: Int, skipped: Int, all: Int)] = []
+    for report in reports {
+      let index = runs.firstIndex { $0.driver == report.driver } ?? runs.count
+      if index == runs.count { runs.append((report.driver, 0, 0, 0)) }
+      runs[index].passed += report.result == .passed ? 1 : 0
+      runs[index].skipped += report.result == .skipped ? 1 : 0
+      runs[index].all += 1
     }
     let distinct = Set(reports.filter { $0.result == .passed }.map(\.scenario.file))
       .subtracting(reports.filter { $0.result == .failed }.map(\.scenario.file))
-    let perDriver = runs.map { "\($0.driver) \($0.passed) of \($0.run)" }.joined(separator: ", ")
+    let perDriver = runs.map { run in
+      "\(run.driver) \(run.passed) of \(run.all)\(run.skipped > 0 ? " (\(run.skipped) skipped)" : "")"
+    }.joined(separator: ", ")
     let count = { (result: ScenarioReport.Result) in reports.count { $0.result == result } }
-    return [
+    return skipped(reports) + [
       "\(distinct.count) distinct scenarios passed; runs: \(perDriver.isEmpty ? "none" : perDriver)",
       "\(count(.passed)) passed, \(count(.failed)) failed, \(count(.skipped)) skipped",
     ]
+  }
+
+  /// A line for each driver and reason: how many scenarios it keeps out.
+  private static func skipped(_ reports: [ScenarioReport]) -> [String] {
+    var groups: [(driver: String, reason: String, count: Int)] = []
+    for report in reports where report.result == .skipped {
+      let reason = report.skipReason ?? "no reason given"
+      if let index = groups.firstIndex(where: { $0.driver == report.driver && $0.reason == reason }) {
+        groups[index].count += 1
+      } else {
+        groups.append((report.driver, reason, 1))
+      }
+    }
+    return groups.map { "skipped by \($0.driver): \($0.count) × \($0.reason)" }
   }
 
   static func milliseconds(_ seconds: Double) -> String {

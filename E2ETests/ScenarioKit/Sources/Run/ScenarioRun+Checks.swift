@@ -55,7 +55,8 @@ extension ScenarioRun {
       found.append(Mismatch("outcome", expected: wanted.rawValue, seen: outcome.summary))
     }
     if let status = expect.status, outcome.status != status {
-      found.append(Mismatch("status", expected: "\(status)", seen: outcome.summary))
+      let seen = outcome.status.map { "\($0)" } ?? "of no answer: \(outcome.summary)"
+      found.append(Mismatch("status", expected: "\(status)", seen: seen))
     }
     if let error = expect.error, outcome.error != error {
       found.append(Mismatch("error", expected: error, seen: outcome.error ?? "none"))

@@ -182,7 +182,10 @@ private struct EventSource {
       return fault(mark, "a tab stands here; YAML indents with spaces alone")
     }
     let context = parser.pointee.context.map { " \(String(cString: $0))" } ?? ""
-    return fault(mark, "this is not YAML:\(context) \(problem)")
+    // By far the most frequent case, and libyaml's words for it help nobody.
+    let remedy =
+      problem.hasPrefix("mapping values are not allowed") ? "; put quotes around a value with \": \" in it" : ""
+    return fault(mark, "this is not YAML:\(context) \(problem)\(remedy)")
   }
 
   /// Whether the white space around a place of the line holds a tab.

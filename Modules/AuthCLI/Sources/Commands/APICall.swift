@@ -30,7 +30,8 @@ extension CommandContext {
     try await console.write((call.flag("include") ? head(of: response) : []) + shown(response.body))
     let code = Self.exit(for: response.status)
     if code != .success {
-      let failure = CommandFailure("api.status", "The server answered \(response.status).", code)
+      var failure = CommandFailure("api.status", "The server answered \(response.status).", code)
+      failure.status = response.status
       output.fail(failure, colored: false)
     }
     return (session, code)
@@ -52,6 +53,9 @@ extension CommandContext {
       // A header field may be a secret: the error does not repeat it.
       guard let colon = text.firstIndex(of: ":"), colon > text.startIndex else {
         throw call.usageError("--header takes a name, a colon and a value.")
+      }
+      guard text[..<colon].lowercased() != "authorization" else {
+        throw call.usageError("--header Authorization: your session sets it; another token goes into CHIRP_TOKEN.")
       }
       let value = text[text.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
       fields.append(HTTPField(String(text[..<colon]), String(value)))

@@ -23,19 +23,22 @@ extension CommandContext {
     guard call.text("username") == nil || wantsUsername else {
       throw call.usageError("Dialect \(session.dialect.rawValue) signs in by email: give --email.")
     }
-    let identifier = call.text("email") ?? call.text("username")
+    var identifier = call.text("email") ?? call.text("username")
     let password = try await givenPassword()
     if let identifier, let password {
       try await session.engine.signIn(Credentials(identifier: identifier, password: password))
     } else {
       try checkPrompts(
         missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
-      try await promptedLogin(session, identifier: identifier, password: password)
+      identifier = try await promptedLogin(session, identifier: identifier, password: password)
     }
     if tokenOverride != nil {
       output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
     }
-    try await output.done(summary(of: session), "Signed in to \(session.server.text).")
+    var object = summary(of: session)
+    if let identifier { object["identifier"] = .string(identifier) }
+    try await output.done(
+      .object(object), "Signed in to \(session.server.text)\(identifier.map { " as \($0)" } ?? "").")
     return session
   }
 
@@ -46,8 +49,13 @@ extension CommandContext {
     }
   }
 
+  /// Signs in with what a person types.
+  ///
+  /// - Returns: what they signed in with, as it was sent.
   @MainActor
-  private func promptedLogin(_ session: CommandSession, identifier: String?, password: String?) async throws {
+  private func promptedLogin(
+    _ session: CommandSession, identifier: String?, password: String?
+  ) async throws -> String? {
     let service = PromptedLoginService(engine: session.engine)
     let model = LoginViewModel(service: service, profile: session.profile, tasks: parts.tasks)
     let prompts = PromptedForm(form: model.form, console: console, repeatsSecrets: false)
@@ -59,28 +67,29 @@ extension CommandContext {
     for attempt in 1... {
       try await prompts.fill(keeping: given)
       await model.submit()
-      guard model.user == nil else { return }
+      guard model.user == nil else { return service.identifier }
       let error = service.failure ?? CancellationError()
       guard error.isForTheUserToMend, attempt < Self.attempts else { throw error }
       prompts.sayMessage()
       given = []
     }
+    throw CommandFailure.cancelled
   }
 
   /// How often a person may try before the command gives up.
   static var attempts: Int { 3 }
 
   /// The session as data.
-  func summary(of session: CommandSession) -> JSONValue {
+  func summary(of session: CommandSession) -> [String: JSONValue] {
     var object: [String: JSONValue] = [
       "server": .string(session.server.text), "account": .string(session.slot.account),
     ]
     guard case .signedIn(let summary) = session.engine.snapshot.state else {
       object["state"] = "signedOut"
-      return .object(object)
+      return object
     }
     object.merge(summary.members(now: parts.time.wallClock), uniquingKeysWith: { _, new in new })
-    return .object(object)
+    return object
   }
 }
 
@@ -103,6 +112,7 @@ extension Error {
 private final class PromptedLoginService: LoginService {
   private let engine: SessionEngine
   private let last = Guarded<(any Error)?>(nil)
+  private let sent = Guarded<String?>(nil)
 
   init(engine: SessionEngine) {
     self.engine = engine
@@ -110,7 +120,11 @@ private final class PromptedLoginService: LoginService {
 
   var failure: (any Error)? { last.withLock { $0 } }
 
+  /// Who asked to sign in last.
+  var identifier: String? { sent.withLock { $0 } }
+
   func logIn(email: String, password: String) async throws -> User {
+    sent.withLock { $0 = email }
     do {
       let user = try await engine.signIn(Credentials(identifier: email, password: password))
       // Who that is the server tells when it is asked; here it is enough to be signed in.

@@ -27,6 +27,7 @@ extension CommandContext {
 
   /// Reads a file that the command line names.
   func readFile(_ path: String, option: String, limit: Int) async throws -> [UInt8] {
+    guard !path.isEmpty else { throw call.usageError("--\(option): the file's name is missing.", code: .badValue) }
     do {
       return try await parts.readFile(path, limit)
     } catch ConsoleError.failed(let reason) {

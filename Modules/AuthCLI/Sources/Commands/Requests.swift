@@ -46,7 +46,8 @@ extension CommandContext {
     try await session.engine.refresh()
     guard case .signedIn(let summary) = session.engine.snapshot.state else { return session }
     try await output.done(
-      self.summary(of: session), "Renewed. The access token expires \(summary.expiry(now: parts.time.wallClock)).")
+      .object(self.summary(of: session)),
+      "Renewed. The access token expires \(summary.expiry(now: parts.time.wallClock)).")
     return session
   }
 
@@ -81,7 +82,7 @@ extension CommandContext {
       return try await tell([try await logout(from: try await session(.stored), scope)])
     }
     let opened = try await store()
-    var done: [(slot: SessionSlot, result: SignOutResult)] = []
+    var done: [SignedOut] = []
     for slot in try await opened.store.slots().sorted(by: { ($0.server, $0.account) < ($1.server, $1.account) }) {
       guard let record = try await opened.store.read(slot).record else { continue }
       let session = try CommandSession(
@@ -92,17 +93,26 @@ extension CommandContext {
     try await tell(done)
   }
 
-  private func logout(
-    from session: CommandSession, _ scope: SignOutScope
-  ) async throws -> (slot: SessionSlot, result: SignOutResult) {
+  /// What became of one slot.
+  private struct SignedOut {
+    var slot: SessionSlot
+    var result: SignOutResult
+    /// Why nobody was signed in there before, if nobody was.
+    var earlier: SignedOutReason?
+  }
+
+  private func logout(from session: CommandSession, _ scope: SignOutScope) async throws -> SignedOut {
     guard scope == .local else {
       throw call.usageError(
         "--scope \(scope.rawValue): dialect \(session.dialect.rawValue) ends one session at a time.")
     }
-    return (session.slot, try await session.engine.signOutWhoever(scope: scope))
+    var earlier: SignedOutReason?
+    if case .signedOut(let reason) = await session.engine.restore() { earlier = reason }
+    let result = try await session.engine.signOutWhoever(scope: scope)
+    return SignedOut(slot: session.slot, result: result, earlier: earlier)
   }
 
-  private func tell(_ done: [(slot: SessionSlot, result: SignOutResult)]) async throws {
+  private func tell(_ done: [SignedOut]) async throws {
     let left = done.filter(\.result.wasSignedIn)
     let rows: [JSONValue] = left.map {
       .object([
@@ -111,12 +121,15 @@ extension CommandContext {
     }
     let sentence =
       if left.isEmpty {
-        "Nobody was signed in."
+        done.first?.earlier.map(\.sentenceAtSignOut) ?? "Nobody was signed in."
       } else if left.allSatisfy(\.result.revoked) {
         "Signed out."
       } else {
         "Signed out. The server could not be told; a later command tells it."
       }
-    try await output.done(.object(["signedOut": .array(rows)]), sentence)
+    var object: [String: JSONValue] = ["signedOut": .array(rows)]
+    // Why there was nothing to do, in the words of `status`.
+    if left.isEmpty, let earlier = done.first?.earlier { object.merge(earlier.members) { _, new in new } }
+    try await output.done(.object(object), sentence)
   }
 }

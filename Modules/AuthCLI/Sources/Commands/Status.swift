@@ -40,6 +40,7 @@ extension CommandContext {
       let now = parts.time.wallClock
       object.merge(summary.members(now: now), uniquingKeysWith: { _, new in new })
       lines.insert("Signed in\(summary.user.map { " as \($0.text)" } ?? "").", at: 0)
+      if summary.user == nil { lines.append("User     not known here yet; to ask the server: chirp whoami") }
       lines.append("Expires  \(summary.expiry(now: now))")
       lines.append("Renews   \(summary.hasRefreshToken ? "by itself" : "no: there is no refresh token")")
       if summary.unclassifiedRefreshAnswers >= 5 {

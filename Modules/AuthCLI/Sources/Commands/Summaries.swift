@@ -91,6 +91,16 @@ extension SignedOutReason {
     }
   }
 
+  /// What a sign-out says that comes too late.
+  var sentenceAtSignOut: String {
+    switch self {
+    case .neverSignedIn: "Nobody was signed in."
+    case .byUser: "Nobody was signed in: you signed out before."
+    case .refreshRefused: "Already signed out: the server ended the session."
+    case .elsewhere: "Already signed out: it was done elsewhere."
+    }
+  }
+
   /// The reason as members of an object.
   var members: [String: JSONValue] {
     var object: [String: JSONValue] = ["reason": .string(name)]

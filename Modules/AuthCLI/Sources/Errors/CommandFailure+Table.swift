@@ -56,6 +56,7 @@ extension CommandFailure {
     }
     self.init("session.\(error.code.rawValue)", error.message, error.code.exit)
     requestID = error.apiError?.requestID
+    status = error.apiError?.status
     retryAfter = error.retryAfter
     switch error.code {
     case .notLoggedIn, .sessionEnded:
@@ -71,8 +72,9 @@ extension CommandFailure {
       self.init(transport: transport)
     } else {
       self.init("api.\(error.kind.rawValue)", Self.message(error), error.kind.exit)
-      fields = error.fields.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+      fields = error.fields
     }
+    status = error.status
     // No server has a log entry for what never left.
     requestID = error.transport?.mayHaveBeenSent == false ? nil : error.requestID
     retryAfter = error.retryAfter

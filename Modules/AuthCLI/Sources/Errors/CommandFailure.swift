@@ -1,4 +1,4 @@
-import Groundwork
+package import Groundwork
 
 /// Why a command failed, as it is told: made from any error by the one table (`CommandFailure+Table.swift`).
 package struct CommandFailure: Error, Sendable, Hashable {
@@ -10,8 +10,10 @@ package struct CommandFailure: Error, Sendable, Hashable {
   package var hint: String?
   /// How the process ends.
   package var exitCode: ExitCode
-  /// What a server says of single fields, in order.
-  package var fields: [String] = []
+  /// What a server says of single fields.
+  package var fields: [String: String] = [:]
+  /// The status of the server's answer, if that is the cause.
+  package var status: Int?
   /// The request's id, for the server's logs.
   package var requestID: String?
   /// How long to wait before trying again.
@@ -27,22 +29,29 @@ package struct CommandFailure: Error, Sendable, Hashable {
   /// The lines on standard error.
   package var text: String {
     var lines = ["chirp: \(message)"]
-    lines += fields.map { "  \($0)" }
+    lines += fields.sorted { $0.key < $1.key }.map { "  \($0.key): \($0.value)" }
     if let hint { lines.append(hint) }
-    if let retryAfter, retryAfter > .zero { lines.append("Try again in \(retryAfter.components.seconds + 1) s.") }
+    if let retryAfter, retryAfter > .zero { lines.append("Try again in \(Self.wholeSeconds(retryAfter)) s.") }
     if let requestID { lines.append("Request id: \(requestID)") }
     return lines.map { Printable.line($0) + "\n" }.joined()
   }
 
   /// The object on standard error under `--json`.
-  var json: JSONValue {
+  package var json: JSONValue {
     var error: [String: JSONValue] = [
       "kind": .string(kind), "message": .string(message), "exitCode": .number(Double(exitCode.rawValue)),
     ]
     if let hint { error["hint"] = .string(hint) }
     if let requestID { error["requestID"] = .string(requestID) }
-    if let retryAfter { error["retryAfter"] = .number(retryAfter.inSeconds) }
-    if !fields.isEmpty { error["fields"] = .array(fields.map { .string($0) }) }
+    if let status { error["status"] = .number(Double(status)) }
+    if let retryAfter { error["retryAfter"] = .number(Double(Self.wholeSeconds(retryAfter))) }
+    if !fields.isEmpty { error["fields"] = .object(fields.mapValues { .string($0) }) }
     return .object(["error": .object(error)])
+  }
+
+  /// Rounded up: whoever waits so long has waited long enough.
+  private static func wholeSeconds(_ wait: Duration) -> Int64 {
+    let parts = wait.components
+    return parts.attoseconds > 0 && parts.seconds < .max ? parts.seconds + 1 : parts.seconds
   }
 }

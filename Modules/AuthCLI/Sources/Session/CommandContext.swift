@@ -124,9 +124,26 @@ struct CommandContext: Sendable {
 
   /// Refuses options whose part is not there yet, before anything is done.
   func checkOptions() throws {
+    for option in ["email", "username", "account"] {
+      if let text = call.text(option) { try checkName(text, of: option) }
+    }
     _ = try givenDialect()
     for option in ["api-key", "client-id"] where call.source(of: option) != nil {
       throw call.usageError("--\(option) belongs to a dialect that is not there yet: chirp and envelope need none.")
+    }
+  }
+
+  /// Refuses what cannot be a name at any server; what else makes a good one, the server decides.
+  private func checkName(_ text: String, of option: String) throws {
+    guard text.contains(where: { !$0.isWhitespace }) else {
+      throw call.usageError("--\(option) is empty.", code: .badValue)
+    }
+    // Bytes that are no UTF-8 have become U+FFFD on their way here.
+    guard !text.unicodeScalars.contains("\u{FFFD}") else {
+      throw call.usageError("--\(option) is not UTF-8 text.", code: .badValue)
+    }
+    guard !text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      throw call.usageError("--\(option) has a control character, such as a line break, in it.", code: .badValue)
     }
   }
 }

@@ -48,14 +48,18 @@ struct CommandSession: Sendable {
           console.writeError(Printable.line($0) + "\n")
         })
     }
-    func makeClient(_ interceptors: [any HTTPInterceptor]) -> APIClient {
+    func makeClient(_ interceptors: [any HTTPInterceptor], timeout: Duration) -> APIClient {
       APIClient(
         baseURL: server.baseURL, transport: transport, interceptors: interceptors, timeout: timeout,
         allowInsecureHTTP: call.flag("allow-insecure-http"), time: context.parts.time)
     }
-    let plain = makeClient(outer + inner)
-    backend = dialect == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
+    func makeBackend(timeout: Duration) -> any AuthBackend {
+      let plain = makeClient(outer + inner, timeout: timeout)
+      return dialect == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
+    }
     var options = context.parts.session
+    backend = UncutTokenBackend(
+      calls: makeBackend(timeout: timeout), tokens: makeBackend(timeout: options.refreshBound))
     // An unfinished refresh is taken up by the first call that needs a token, not by commands that stay off the network.
     options.recoversAtRestore = false
     engine = SessionEngine(
@@ -64,7 +68,7 @@ struct CommandSession: Sendable {
     usesStore = accessToken == nil
     authorizer = accessToken.map { FixedTokenAuthorizer(accessToken: $0) } ?? engine
     outer.append(BearerInterceptor(authorizer: authorizer))
-    client = makeClient(outer + inner)
+    client = makeClient(outer + inner, timeout: timeout)
   }
 }
 

@@ -36,10 +36,7 @@ extension RefreshOutcome {
       .notLoggedIn(.refreshRefused(code: refusal.code, requestID: refusal.requestID))
     case .passing(let failure, let cooldown):
       .refreshFailed(failure.error, retryAfter: cooldown.map { .clamped(seconds: $0.duration) })
-    case .coolingDown(_, let remaining):
-      .refreshFailed(
-        nil, message: "The last tries to renew the session failed; the next one is due in \(remaining.roundedUpText).",
-        retryAfter: remaining)
+    case .coolingDown(_, let remaining): .coolingDown(remaining, cause: nil)
     case .noRefreshToken: .notLoggedIn(.refreshRefused(code: "no_refresh_token", requestID: nil))
     case .failed(let error): error
     }

@@ -52,8 +52,8 @@ extension SessionEngine {
       guard let live = core.machine.live else { return .fail(Self.errorWithoutSession(core.machine.state)) }
       let now = time.sinceBoot
       if !live.needsRecovery, live.age.isGood(at: now, minimum: minimumLifetime) { return .use(live) }
-      if let cooldown = core.machine.cooldown, cooldown.until > now {
-        return live.age.works(at: now) ? .use(live) : .fail(cooldown.error)
+      if let error = core.machine.coolingDownError(at: now) {
+        return live.age.works(at: now) ? .use(live) : .fail(error)
       }
       return .refresh(self.flight(for: live, in: &core))
     }
@@ -118,14 +118,15 @@ extension SessionEngine {
 
   /// Refreshes now, however good the token is (D3.3); joins a refresh that is under way (S6).
   ///
-  /// While a back-off runs it fails fast with the error that caused it (S12). Bound: as `validAccessToken`.
+  /// While a back-off runs it fails fast and sends nothing; the error says when the next try is due, and its `apiError` what the last one
+  /// met (S12). Bound: as `validAccessToken`.
   ///
   /// - Throws: `SessionError`; `CancellationError`.
   public func refresh() async throws {
     try await ensureRestored()
     let flight = try core.withLock { core throws(SessionError) -> RefreshFlight in
       guard let live = core.machine.live else { throw Self.errorWithoutSession(core.machine.state) }
-      if let cooldown = core.machine.cooldown, cooldown.until > time.sinceBoot { throw cooldown.error }
+      if let error = core.machine.coolingDownError(at: time.sinceBoot) { throw error }
       return self.flight(for: live, in: &core, waits: true)
     }
     if let error = error(of: try await flight.result.value(), flight) { throw error }
@@ -160,7 +161,7 @@ extension SessionEngine: RequestAuthorizer {
       case .report: return .report
       case .breakerOpen: throw .tooManyRefreshes
       case .refresh:
-        if let cooldown = core.machine.cooldown, cooldown.until > now { throw cooldown.error }
+        if let error = core.machine.coolingDownError(at: now) { throw error }
         return .refresh(flight(for: live, in: &core, waits: true))
       }
     }

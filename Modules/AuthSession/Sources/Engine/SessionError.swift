@@ -90,6 +90,15 @@ extension SessionError {
       retryAfter: retryAfter ?? error?.retryAfter)
   }
 
+  /// A refresh was asked for before the next one is due: nothing was sent (S12).
+  static func coolingDown(_ remaining: Duration, cause: APIError?) -> SessionError {
+    refreshFailed(
+      cause,
+      message: "Nothing was sent: the last tries to renew the session failed, and the next one is due in "
+        + "\(remaining.roundedUpText).",
+      retryAfter: remaining)
+  }
+
   static let tooManyRefreshes = SessionError(
     .tooManyRefreshes,
     message: "The server keeps refusing the tokens that it has just issued; renewing pauses for a while.",

@@ -46,8 +46,8 @@ struct SessionMachine: Sendable {
   private(set) var live: LiveSession? { didSet { ready = live.flatMap(ReadyToken.init) } }
   /// What the hot path reads of `live`; nil if that may not be used as it is.
   private(set) var ready: ReadyToken?
-  /// "Not before", on the axis of `sinceBoot`, with the error that callers get meanwhile (S12).
-  private(set) var cooldown: (until: Duration, error: SessionError)?
+  /// "Not before", on the axis of `sinceBoot`, with what went wrong, if this process has seen it (S12).
+  private(set) var cooldown: (until: Duration, cause: APIError?)?
   private(set) var unclassified = 0
   /// Sessions that this process has seen ending, the newest last: their late answers and late records are nothing (S18, S20).
   private(set) var endings: [(id: SessionID, error: SessionError)] = []
@@ -187,13 +187,13 @@ struct SessionMachine: Sendable {
       let next = saved ?? RefreshCooldown.next(after: nil, failure: failure, wall: now.wall, options: options)
       unclassified = next.unclassified
       let error = SessionError.refreshFailed(failure.error, retryAfter: .clamped(seconds: next.duration))
-      cooldown = (now.sinceBoot + .clamped(seconds: next.duration), error)
+      cooldown = (now.sinceBoot + .clamped(seconds: next.duration), failure.error)
       summarize()
       let warning: [SessionEvent] = unclassified >= 5 ? [.unclassifiedRefreshAnswers(id, count: unclassified)] : []
       return [.refreshFailing(id, error)] + warning
     case .coolingDown(let saved, let remaining):
       unclassified = saved.unclassified
-      cooldown = (now.sinceBoot + remaining, Self.coolingDownError(remaining))
+      cooldown = (now.sinceBoot + remaining, nil)
       summarize()
       return []
     case .failed(let error):
@@ -256,13 +256,13 @@ struct SessionMachine: Sendable {
   private mutating func adoptCooldown(_ saved: RefreshCooldown?, _ now: ClockReading) {
     guard cooldown == nil, let saved, let remaining = saved.remaining(at: now.wall) else { return }
     unclassified = saved.unclassified
-    cooldown = (now.sinceBoot + remaining, Self.coolingDownError(remaining))
+    cooldown = (now.sinceBoot + remaining, nil)
   }
 
-  private static func coolingDownError(_ remaining: Duration) -> SessionError {
-    .refreshFailed(
-      nil, message: "The last tries to renew the session failed; the next one is due in \(remaining.roundedUpText).",
-      retryAfter: remaining)
+  /// What a caller gets that wants a refresh before the next one is due, or nil if one may begin (S12).
+  func coolingDownError(at now: Duration) -> SessionError? {
+    guard let cooldown, cooldown.until > now else { return nil }
+    return .coolingDown(cooldown.until - now, cause: cooldown.cause)
   }
 
   private mutating func remember(_ id: SessionID, _ error: SessionError) {
