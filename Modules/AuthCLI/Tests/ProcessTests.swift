@@ -221,6 +221,8 @@ import Testing
         process.send(SIGINT)
         #expect(try await process.finish().code == 130)
         #expect(ContinuousClock.now - start < .seconds(10))
+        // So busy a machine may end the wait before the request has left: then nobody is held.
+        world.realm.removeScripts()
         world.realm.release(hold: "never")
       }
     }
@@ -259,6 +261,8 @@ import Testing
         #expect(world.realm.count(.refresh) == 1)
         world.realm.script(.me, .hold("never"))
         #expect(try await world.chirp("whoami", "--timeout", "50ms").code == 5)
+        // So busy a machine may end the wait before the request has left: then nobody is held.
+        world.realm.removeScripts()
         world.realm.release(hold: "never")
         #expect(try await world.chirp("whoami").code == 0, "the session lives")
       }
