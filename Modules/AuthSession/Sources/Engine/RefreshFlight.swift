@@ -60,8 +60,8 @@ extension RefreshOutcome {
 extension SessionEngine {
   /// The flight that spends this session's refresh token: the one in the air, or a new one. Called with the lock held.
   ///
-  /// - Parameter waits: the caller cannot do without new tokens, so that a new flight waits for a peer's refresh; otherwise a retry of
-  ///   what an earlier life began leaves a living owner alone (S16). `finalOutcome` waits where the flight in the air did not.
+  /// - Parameter waits: the caller cannot do without new tokens, so a peer's refresh is waited for; otherwise a retry of what an
+  ///   earlier life began leaves a living owner alone (S16). Such a retry that is in the air is joined all the same (S6): `landing`.
   func flight(for live: LiveSession, in core: inout Core, waits: Bool = false) -> RefreshFlight {
     let inTheAir = core.flights.first {
       $0.base.sessionID == live.record.sessionID && $0.base.refreshToken == live.record.refreshToken
@@ -73,19 +73,6 @@ extension SessionEngine {
     core.flights.append(flight)
     tasks.start { await self.run(flight) }
     return flight
-  }
-
-  /// How the flight ends, for a caller that cannot do without new tokens: if it only looked whether an intent's owner lives, and it does,
-  /// the next one waits for that owner. Never two at once: the same token would be spent twice (S6).
-  func finalOutcome(of flight: RefreshFlight) async throws -> RefreshOutcome {
-    let outcome = try await flight.result.value()
-    guard flight.isRecovery, case .failed(let error) = outcome, error.code == .busy else { return outcome }
-    let next = core.withLock { core -> RefreshFlight? in
-      guard let live = core.machine.live, live.record.sessionID == flight.base.sessionID else { return nil }
-      return self.flight(for: live, in: &core, waits: true)
-    }
-    guard let next else { return .gone(nil) }
-    return try await next.result.value()
   }
 
   /// Starts a flight that nobody waits for.
