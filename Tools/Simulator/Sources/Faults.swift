@@ -110,8 +110,10 @@ final class Faults: Sendable {
   /// How long a message takes.
   func delay() -> Duration {
     guard !isStopped else { return .milliseconds(1) }
+    // No sum of them is a bound of the engine: which of two things comes first at one instant says nothing.
     let delays: [Duration] = [
-      .zero, .milliseconds(2), .milliseconds(30), .milliseconds(400), .seconds(3), .seconds(9), .seconds(17),
+      .zero, .milliseconds(2), .milliseconds(30), .milliseconds(400), .milliseconds(3001), .milliseconds(9003),
+      .milliseconds(17_007),
     ]
     let weights = intensity == 0 ? [50, 20, 20, 10, 0, 0, 0] : [45, 15, 20, 10, 5, 3, 2]
     let delay = delays[choices.pick(weights: weights)]
