@@ -108,7 +108,7 @@ kill-trials: ## kill, interrupt and stop real processes in mid-refresh, TRIALS=5
 	$(require)
 	@CHIRP_KILL_TRIALS=$(TRIALS) $(SWIFT) test --disable-xctest --filter ManyProcessesTests $(SWIFT_BUILD_FLAGS) </dev/null
 
-mutants: ## break the engine one rule at a time and show which test finds it (ARGS="S06 S13" for some)
+mutants: ## break the engine one rule at a time and show what finds it: a test, the simulator (ARGS="S06 S13" for some)
 	$(require)
 	@Tools/Mutants/run $(ARGS)
 

@@ -179,6 +179,34 @@ struct ProcessesTests {
     }
   }
 
+  @Test(
+    "S6, S16: a refresh that is asked for while an intent is being retried joins that retry, also where the lock excludes nobody"
+  )
+  func forcedRefreshJoinsRecovery() async throws {
+    try await World.run { world in
+      _ = try await world.signedIn()
+      _ = await world.memory.update(World.slot) { change in
+        guard let version = change.state.record?.version else { return }
+        change.state.intent = RefreshIntent(version: version, attempt: UUID(), startedAt: world.clock.wallClock)
+      }
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      let next = world.process("B")
+      await next.restore()
+      try await world.settle()
+      world.memory.releaseLocks(heldBy: "B")
+      let forced = world.tasks.start {
+        await World.outcome {
+          try await next.refresh(); return "ok"
+        }
+      }
+      try await world.settle()
+      gate.resolve(())
+      #expect(await forced.value == "ok")
+      #expect(world.backend.sent == ["rt-1"])
+    }
+  }
+
   @Test("S16: signals are held off from before the refresh is sent until its result is saved")
   func shield() async throws {
     try await World.run { world in

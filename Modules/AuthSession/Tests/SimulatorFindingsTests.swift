@@ -100,6 +100,38 @@ struct SimulatorFindingsTests {
     }
   }
 
+  @Test("S6, (1): a forced refresh joins the retry of what an earlier life began, and never flies beside it")
+  func forcedRefreshJoinsRetry() async throws {
+    try await World.run { world in
+      let dying = try await world.signedIn("A")
+      let never = SharedResult<Void>()
+      world.backend.script(.hold(never))
+      let cut = world.tasks.start {
+        await World.outcome {
+          try await dying.refresh(); return "refreshed"
+        }
+      }
+      try await world.settle()
+      world.memory.releaseLocks(heldBy: "A")
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      let engine = world.process("B")
+      _ = await engine.restore()
+      let forced = world.tasks.start {
+        await World.outcome {
+          try await engine.refresh(); return "refreshed"
+        }
+      }
+      try await world.settle()
+      #expect(engine.core.withLock { $0.flights.count } == 1)
+      gate.resolve(())
+      #expect(await forced.value == "refreshed")
+      #expect(world.backend.sent == ["rt-1", "rt-1"], "the life that was cut short, and one retry")
+      never.resolve(())
+      _ = await cut.value
+    }
+  }
+
   @Test("S18, (3): the second try of an ambiguous refresh is not sent once another session stands in the slot")
   func secondTryAfterReplacement() async throws {
     try await World.run { world in

@@ -13,6 +13,7 @@ struct CampaignCommand {
   let seeds: ClosedRange<UInt64>
   let workers: Int
   let isJSON: Bool
+  let shrinks: Bool
 
   func run() -> Int32 {
     let clock = SystemClock()
@@ -20,7 +21,7 @@ struct CampaignCommand {
     let report = Campaign(setup, seeds: seeds, workers: workers).run()
     let seconds = (clock.sinceBoot - begun).inSeconds
     let escaped = Escapes.count
-    let naive = setup.subject == .naive ? NaiveFaults(report, setup) : nil
+    let naive = setup.subject == .naive ? NaiveFaults(report, shrink) : nil
     if isJSON {
       printJSON(report, seconds, escaped, naive)
     } else {
@@ -43,9 +44,14 @@ struct CampaignCommand {
     return report.failed == 0 ? 0 : 1
   }
 
+  private func shrink(_ finding: Campaign.Finding) -> Shrinker.Result {
+    guard shrinks else { return Shrinker.Result(violation: finding.violation, choices: finding.choices, runs: 0) }
+    return Campaign.shrink(setup, finding)
+  }
+
   private func printFindings(_ report: Campaign.Report) {
     for finding in report.findings {
-      let shrunk = Campaign.shrink(setup, finding)
+      let shrunk = shrink(finding)
       let traced = Schedule(
         setup, seed: finding.seed, choices: shrunk.choices, isTraced: true, ending: .at(kind: shrunk.violation.kind)
       ).run()
@@ -64,7 +70,7 @@ struct CampaignCommand {
     }
     let coverage = report.coverage
     let findings = report.findings.map { finding in
-      let shrunk = Campaign.shrink(setup, finding)
+      let shrunk = shrink(finding)
       return JSONValue.object([
         "invariant": .number(Double(finding.violation.invariant)), "kind": .string(finding.violation.kind),
         "text": .string(shrunk.violation.text), "seed": .number(Double(finding.seed)),

@@ -51,7 +51,9 @@ enum SimulateProgram {
       throw call.usageError("--seeds takes a range, as in 1..2000, not \"\(text)\".")
     }
     let workers = try call.integer("workers") ?? ProcessInfo.processInfo.activeProcessorCount
-    return CampaignCommand(setup: setup, seeds: seeds, workers: workers, isJSON: call.flag("json")).run()
+    return CampaignCommand(
+      setup: setup, seeds: seeds, workers: workers, isJSON: call.flag("json"), shrinks: !call.flag("no-shrink")
+    ).run()
   }
 
   private static func range(_ text: String) -> ClosedRange<UInt64>? {
@@ -79,6 +81,7 @@ enum SimulateProgram {
         .value("processes", "N", kind: .integer(1...8), "How many processes share the store; 1 to 3 unless given."),
         .choice("policy", RotationKind.allCases.map(\.rawValue), "The server's rotation; either unless given."),
         .flag("json", "Print one JSON object."),
+        .flag("no-shrink", "Do not look for the simplest schedule of each violation."),
         .value("workers", "N", kind: .integer(1...64), "How many threads; one a core unless given."),
         .value("choices", "LIST", "With --replay: these choices instead of the seed's own."),
         .value("kind", "TEXT", "With --replay: the violation to look for, if the seed has several."),

@@ -44,8 +44,8 @@ struct NaiveFaults {
   /// The known faults that were not found.
   let missing: [String]
 
-  init(_ report: Campaign.Report, _ setup: Setup) {
-    found = report.findings.map { ($0, Campaign.shrink(setup, $0)) }
+  init(_ report: Campaign.Report, _ shrink: (Campaign.Finding) -> Shrinker.Result) {
+    found = report.findings.map { ($0, shrink($0)) }
     let kinds = Set(report.findings.map(\.violation.kind))
     missing = Self.known.filter { !kinds.contains($0) }
   }

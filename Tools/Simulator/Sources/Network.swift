@@ -25,6 +25,8 @@ struct ProcessTransport: HTTPTransport {
     }
     let mockRequest = try MockRequest(request)
     let sending = Sending(request)
+    // What the process believes may have changed in this very step.
+    if let subject = process.subject { world.monitor.look(at: process, subject.sight) }
     world.monitor.sends(process, sending)
     let fate = world.faults.requestFate()
     if case .noConnection = fate {

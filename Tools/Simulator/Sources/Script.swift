@@ -93,10 +93,12 @@ final class Script: Sendable {
 
   private func turn(_ process: SimulatedProcess) async {
     let ttl = world.accessTTL
+    // Everyone who waits for the next full lifetime comes at the same time, to a token that everyone finds old.
+    let untilAll = ttl * (Int((world.scheduler.now / ttl).rounded(.down)) + 1) - world.scheduler.now
     let idles: [Duration] = [
-      .zero, .milliseconds(7), .milliseconds(700), .seconds(5), ttl - ttl / 10, ttl, .seconds(70), ttl * 2,
+      .zero, .milliseconds(7), .milliseconds(700), .seconds(5), ttl - ttl / 10, untilAll, .seconds(70), ttl * 2,
     ]
-    let idle = idles[world.choices.pick(weights: [35, 15, 15, 10, 10, 7, 5, 3])]
+    let idle = idles[world.choices.pick(weights: [33, 14, 14, 9, 9, 13, 5, 3])]
     do { try await world.scheduler.sleep(for: idle, lane: process.id) } catch { return }
     guard process.isAlive else { return }
     let isOther = world.choices.pick(weights: [60, 40]) == 1

@@ -11,6 +11,13 @@ package struct Shrinker: Sendable {
     package var choices: [UInt16]
     /// How many schedules were run to find it.
     package var runs: Int
+
+    /// Makes a result from its parts.
+    package init(violation: Violation, choices: [UInt16], runs: Int) {
+      self.violation = violation
+      self.choices = choices
+      self.runs = runs
+    }
   }
 
   let setup: Setup
@@ -29,7 +36,7 @@ package struct Shrinker: Sendable {
 
   /// Shrinks a schedule that is known to show the violation.
   static func shrink(
-    _ setup: Setup, seed: UInt64, choices: [UInt16], violation: Violation, budget: Int = 4000
+    _ setup: Setup, seed: UInt64, choices: [UInt16], violation: Violation, budget: Int = 12_000
   ) -> Result {
     var shrinker = Shrinker(
       setup: setup, seed: seed, kind: violation.kind, budget: budget)

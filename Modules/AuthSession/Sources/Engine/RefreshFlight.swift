@@ -61,11 +61,10 @@ extension SessionEngine {
   /// The flight that spends this session's refresh token: the one in the air, or a new one. Called with the lock held.
   ///
   /// - Parameter waits: the caller cannot do without new tokens, so a peer's refresh is waited for; otherwise a retry of what an
-  ///   earlier life began leaves a living owner alone (S16).
+  ///   earlier life began leaves a living owner alone (S16). Such a retry that is in the air is joined all the same (S6): `landing`.
   func flight(for live: LiveSession, in core: inout Core, waits: Bool = false) -> RefreshFlight {
     let inTheAir = core.flights.first {
       $0.base.sessionID == live.record.sessionID && $0.base.refreshToken == live.record.refreshToken
-        && !(waits && $0.isRecovery)
     }
     if let inTheAir { return inTheAir }
     let flight = RefreshFlight(

@@ -129,7 +129,21 @@ extension SessionEngine {
       if let error = core.machine.coolingDownError(at: time.sinceBoot) { throw error }
       return self.flight(for: live, in: &core, waits: true)
     }
-    if let error = error(of: try await flight.result.value(), flight) { throw error }
+    let (landed, outcome) = try await landing(of: flight)
+    if let error = error(of: outcome, landed) { throw error }
+  }
+
+  /// How a flight ended, for a caller that cannot do without new tokens: a retry that left a peer's refresh alone (S16) is followed by
+  /// a flight that waits for it. Never two flights at once that spend one token (S6).
+  private func landing(of flight: RefreshFlight) async throws -> (RefreshFlight, RefreshOutcome) {
+    let outcome = try await flight.result.value()
+    guard flight.isRecovery, case .failed(let error) = outcome, error.code == .busy else { return (flight, outcome) }
+    let next = core.withLock { core -> RefreshFlight? in
+      guard let live = core.machine.live, live.record.sessionID == flight.base.sessionID else { return nil }
+      return self.flight(for: live, in: &core, waits: true)
+    }
+    guard let next else { return (flight, outcome) }
+    return (next, try await next.result.value())
   }
 }
 
@@ -169,9 +183,9 @@ extension SessionEngine: RequestAuthorizer {
     case .report: return nil
     case .resend(let live): return RequestAuthorization(live)
     case .refresh(let flight):
-      let outcome = try await flight.result.value()
+      let (landed, outcome) = try await landing(of: flight)
       if case .noRefreshToken = outcome, case .signedIn = snapshot.state { return nil }
-      if let error = error(of: outcome, flight) { throw error }
+      if let error = error(of: outcome, landed) { throw error }
       return try core.withLock { core throws(SessionError) in
         guard let live = core.machine.live, live.tag == refused.session else {
           throw core.machine.errorForEnded(tag: refused.session)
