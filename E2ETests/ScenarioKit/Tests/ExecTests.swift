@@ -1,3 +1,4 @@
+import CheckedYAML
 import Foundation
 import Groundwork
 import ScenarioKit

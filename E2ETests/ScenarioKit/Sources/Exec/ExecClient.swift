@@ -104,7 +104,12 @@ final class ExecClient: Sendable {
         do throws(WorldError) {
           try process.send(line)
         } catch {
-          Self.resume(id, .failure(error), state)
+          // Whoever has ended tells why when the last of its output has been read; whoever only does not read tells nothing.
+          let state = state
+          TaskStarter().start {
+            do { try await SystemClock().sleep(for: .seconds(1)) } catch { return }
+            Self.resume(id, .failure(error), state)
+          }
         }
       }
     } onCancel: {

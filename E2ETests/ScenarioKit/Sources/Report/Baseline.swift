@@ -1,3 +1,4 @@
+package import CheckedYAML
 internal import Groundwork
 
 #if canImport(FoundationEssentials)
