@@ -122,6 +122,9 @@ targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
     path: "E2ETests/Executable"),
+  // Loaded into `chirp` by the scenarios that move its clocks.
+  .target(
+    name: "ClockShift", path: "E2ETests/ClockShift", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
   .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
@@ -173,6 +176,7 @@ let package = Package(
   name: "chirp",
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: libraries.map { .library(name: $0, targets: [$0]) } + [
+    .library(name: "clockshift", type: .dynamic, targets: ["ClockShift"]),
     .executable(name: "chirp", targets: ["chirp"]),
     .executable(name: "chirp-secret-service", targets: ["chirp-secret-service"]),
     .executable(name: "mock-server", targets: ["mock-server"]),

@@ -22,6 +22,8 @@ final class CLIWorld: ScenarioWorld {
     var outputs: [Output] = []
     var running: [String: [ChildProcess]] = [:]
     var firstSession: String?
+    var machine = ProgramMachine()
+    var offline: Set<String> = []
   }
 
   let admin: AdminClient
@@ -29,13 +31,18 @@ final class CLIWorld: ScenarioWorld {
   let elapsed: Duration? = nil
   private let scenario: Scenario
   private let chirp: String
+  private let surroundings: CLISurroundings
   private let server: String
   private let folder: TemporaryFolder
   private let state = Guarded(State())
 
-  init(_ scenario: Scenario, chirp: String, address: String, realm: String, folder: TemporaryFolder) {
+  init(
+    _ scenario: Scenario, chirp: String, surroundings: CLISurroundings, address: String, realm: String,
+    folder: TemporaryFolder
+  ) {
     self.scenario = scenario
     self.chirp = chirp
+    self.surroundings = surroundings
     self.folder = folder
     server = "\(address)/r/\(realm)"
     let transport = URLSessionTransport()
@@ -78,12 +85,15 @@ final class CLIWorld: ScenarioWorld {
           atPath: path("in"), contents: Data(input.utf8), attributes: [.posixPermissions: 0o600])
       else { throw WorldError("the input of chirp cannot be written") }
     }
+    let (machine, isOffline) = state.withLock { ($0.machine, $0.offline.contains(process)) }
+    let environment = [
+      "PATH": "/usr/bin:/bin", "HOME": folder.path, "CHIRP_STATE_DIR": "\(folder.path)/store", "CHIRP_SERVER": server,
+      "NO_COLOR": "1",
+    ]
+    let command = surroundings.command(chirp, arguments, isOffline: isOffline)
     let child = try ChildProcess(
-      chirp, arguments,
-      environment: [
-        "PATH": "/usr/bin:/bin", "HOME": folder.path, "CHIRP_STATE_DIR": "\(folder.path)/store", "CHIRP_SERVER": server,
-        "NO_COLOR": "1",
-      ], input: input == nil ? "/dev/null" : path("in"), output: path("out"), errors: path("err"))
+      command.program, command.arguments,
+      environment: try surroundings.environment(environment, on: machine, folder: folder.path), input: input == nil ? "/dev/null" : path("in"), output: path("out"), errors: path("err"))
     state.withLock { $0.running[process, default: []].append(child) }
     let end = await withTaskCancellationHandler {
       await child.end()
@@ -200,12 +210,19 @@ final class CLIWorld: ScenarioWorld {
       let doomed = state.withLock { $0.running[process] ?? [] }
       for child in doomed { child.signal(SIGKILL) }
       for child in doomed { _ = await child.end() }
+    case .reboot: state.withLock { $0.machine.boots += 1 }
+    case .clientClock(let jump): state.withLock { $0.machine.wallJump += jump }
+    case .offline(let isOffline):
+      state.withLock { state in
+        if isOffline { state.offline.insert(process) } else { state.offline.remove(process) }
+      }
     default: throw WorldError("nothing of the kind happens to chirp")
     }
   }
 
   func advance(by duration: Duration) async throws(WorldError) {
-    throw WorldError("chirp's clock cannot be moved")
+    try await admin.call("POST", "clock", ["advance": .string(duration.text)])
+    state.withLock { $0.machine.advanced += duration }
   }
 
   func settle() async {}

@@ -2,6 +2,7 @@
 package enum Feature: String, Sendable, CaseIterable {
   case form, advance, offline, kill, reboot, restore, cancel, events, took, fields, rotations, outbox, wire
   case clientClock = "client-clock"
+  case stillTime = "still-time"
   case longLived = "long-lived"
   case sameSession = "same-session"
   case revokeRefresh = "revoke-refresh"
