@@ -117,7 +117,7 @@ targets += module(
     "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
-  resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
+  resources: [.embedInCode("Drivers/drivers.yaml"), .embedInCode("Breakage/breakages.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],

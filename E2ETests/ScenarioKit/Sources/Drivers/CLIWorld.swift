@@ -185,8 +185,10 @@ final class CLIWorld: ScenarioWorld {
       default: .refused
       }
     let json = Self.json(answer)
-    return Outcome(
+    var outcome = Outcome(
       kind, status: status, error: status == 401 ? "unauthorized" : nil, message: json?["reason"]?.string, body: json)
+    outcome.exitCode = Int(call.exitCode)
+    return outcome
   }
 
   fileprivate static func json(_ text: String) -> JSONValue? {
@@ -253,7 +255,7 @@ final class CLIWorld: ScenarioWorld {
     return StoreView(
       isPresent: id != nil, isSameSession: id != nil && id == state.withLock { $0.firstSession },
       rotations: sessions.last?["generation"]?.integer, pendingRevocations: nil,
-      userNames: [user?["email"]?.string, user?["username"]?.string].compactMap(\.self))
+      userNames: [user?["email"]?.string, user?["username"]?.string].compactMap(\.self), looseFiles: folder.looseFiles(below: "store"))
   }
 
   func token(_ kind: TokenKind, of process: String) async throws(WorldError) -> String {
@@ -283,6 +285,7 @@ extension Outcome {
   fileprivate init(call: CLIWorld.Call) {
     if call.exitCode == 0 {
       self.init(.ok, body: CLIWorld.json(call.output))
+      exitCode = 0
       return
     }
     let error = CLIWorld.json(call.errors)?["error"]
@@ -303,5 +306,6 @@ extension Outcome {
       message: error?["message"]?.string ?? String(call.errors.prefix(300)),
       fields: (error?["fields"]?.object ?? [:]).compactMapValues(\.string),
       retryAfter: error?["retryAfter"]?.number.map { .clamped(seconds: $0) })
+    exitCode = Int(call.exitCode)
   }
 }
