@@ -20,6 +20,8 @@ package enum ClientFault: String, Sendable, CaseIterable {
   case noLeeway = "no-leeway"
   case expiredTokenUsed = "expired-token-used"
   case noBackOff = "no-back-off"
+  case noBounds = "no-bounds"
+  case breakerNeverTrips = "breaker-never-trips"
   // Between the engine and the server's dialect.
   case unknownLifetimeIsNone = "unknown-lifetime-is-none"
   case lifetimeForgotten = "lifetime-forgotten"

@@ -64,7 +64,7 @@ struct FaultyBackend: AuthBackend {
 
   private func spoil(_ grant: TokenGrant) -> TokenGrant {
     var grant = grant
-    if faults.contains(.unknownLifetimeIsNone), grant.response.expiresIn == nil { grant.response.expiresIn = 0 }
+    if faults.contains(.unknownLifetimeIsNone), grant.response.expiresIn ?? 0 <= 0 { grant.response.expiresIn = 1 }
     if faults.contains(.lifetimeForgotten) { grant.response.expiresIn = nil }
     if faults.contains(.missingRefreshTokenLosesTheOld), grant.response.refreshToken == nil {
       grant.response.refreshToken = "lost"

@@ -115,6 +115,8 @@ final class ClientProcess: Sendable {
     if faults.contains(.fullLeewayAlways) || faults.contains(.expiredTokenUsed) || faults.contains(.noLeeway) {
       options.shortLifetime = .zero
     }
+    if faults.contains(.noBounds) { (options.refreshBound, options.lockWait) = (.seconds(86_400), .seconds(86_400)) }
+    if faults.contains(.breakerNeverTrips) { options.breakerLimit = 1_000_000 }
     if faults.contains(.noLeeway) { options.leeway = .zero }
     if faults.contains(.expiredTokenUsed) { options.leeway = .seconds(-100_000_000) }
     if faults.contains(.noBackOff) { (options.backOffBase, options.backOffLimit) = (.zero, .zero) }

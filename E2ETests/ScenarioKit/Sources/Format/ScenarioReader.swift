@@ -175,6 +175,7 @@ struct Reading {
     // Durations go to the admin API as they are written.
     for (name, value) in members where name != "rateLimit" {
       if case .number = value { members[name] = node[name]?.text.map { .string($0) } }
+      if case .string(let text) = value, text.hasPrefix("+") { members[name] = .string(String(text.dropFirst())) }
     }
     return .object(members)
   }
