@@ -51,6 +51,7 @@ enum EndToEnd {
           options: [.value("report", "DIR", kind: .folder, required: true, "Where the joined report goes.")],
           positionals: [Positional("DIR", kind: .folder, repeated: true, "Reports of runs.")]),
         Command("schema", "Print the JSON Schema of scenario files, for editors."),
+        .completion(for: "e2e"), .manual(for: "e2e"),
       ]),
     version: Program.packageVersion,
     exitCodes: [

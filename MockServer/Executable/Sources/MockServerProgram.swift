@@ -54,6 +54,7 @@ enum MockServerProgram {
         Command(
           "check", "Checks configuration files (not available yet).",
           positionals: [Positional("FILE", kind: .file, repeated: true, "A configuration file.")]),
+        .completion(for: "mock-server"), .manual(for: "mock-server"),
       ]),
     version: Program.packageVersion,
     exitCodes: [
