@@ -45,6 +45,7 @@ targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: 
 // A terminal's keys in, screens out; and a terminal in memory, for tests and pictures.
 targets += module("TerminalScreen", testsAlsoImport: [])
 targets += module("TerminalRecording", imports: ["Groundwork", "TerminalScreen"], testsAlsoImport: [])
+targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
@@ -106,11 +107,12 @@ targets += module(
   imports: ["Groundwork", "MockServerCore", "AuthModels", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
 targets += [
   .executableTarget(
-    name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    name: "mock-server",
+    dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "MockServerCore", "MockServerHTTP"],
     path: "MockServer/Executable/Sources"),
   .testTarget(
     name: "MockServerExecutableTests",
-    dependencies: ["Groundwork", "CommandLineTable", "MockServerHTTP", "mock-server"],
+    dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "MockServerCore", "MockServerHTTP", "mock-server"],
     path: "MockServer/Executable/Tests"),
 ]
 
@@ -118,14 +120,15 @@ targets += [
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
   imports: [
-    "Groundwork", "VirtualTime", "CLibyaml", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+    "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
   resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
-    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
-  .testTarget(name: "ScenarioSuites", dependencies: ["ScenarioKit"], path: "E2ETests/Suites"),
+    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
+    path: "E2ETests/Executable"),
+  .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
@@ -165,9 +168,9 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "AuthModels",
-  "AuthNetworking", "AuthNetworkingURLSession", "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService",
-  "AuthSession", "AuthForms", "AuthCLI",
+  "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
+  "AuthNetworking", "AuthNetworkingURLSession",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
