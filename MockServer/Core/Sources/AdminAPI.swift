@@ -18,7 +18,7 @@ struct AdminAPI {
     "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"], "/__mock/users": ["POST"],
     "/__mock/sessions": ["POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
-    "/__mock/connections": ["POST"], "/__mock/release": ["POST"], "/__mock/events": ["GET"],
+    "/__mock/keys": ["GET"], "/__mock/mails": ["GET"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"], "/__mock/events": ["GET"],
   ]
 
   func receive(
@@ -119,6 +119,8 @@ struct AdminAPI {
       realm.script(try MockScript(json: body(request)))
       return nil
     case ("/__mock/journal", _): return try journal(query)
+    case ("/__mock/keys", _): return keys()
+    case ("/__mock/mails", _): return mails()
     case ("/__mock/connections", _): return try failConnections(body(request))
     default: return try release(body(request))
     }
@@ -169,9 +171,10 @@ struct AdminAPI {
   }
 
   private func mintSession(_ json: JSONValue) throws(MockServerError) -> JSONWriter {
-    let fields = try FieldReader(json, at: "sessions", knows: ["user", "accessTTL", "refreshTTL"])
+    let fields = try FieldReader(json, at: "sessions", knows: ["user", "accessTTL", "refreshTTL", "dialect"])
     let minted = try realm.mintSession(
-      user: try fields.requiredText("user"), accessTTL: try fields.duration("accessTTL", signed: true),
+      user: try fields.requiredText("user"), dialect: try fields.choice("dialect", of: MockDialect.self) ?? .chirp,
+      accessTTL: try fields.duration("accessTTL", signed: true),
       refreshTTL: try fields.duration("refreshTTL", signed: true))
     return JSONWriter.object { json in
       json.member("accessToken", minted.accessToken)
@@ -179,6 +182,23 @@ struct AdminAPI {
       json.member("expiresIn", Int(minted.expiresIn.components.seconds))
       json.member("tokenType", "Bearer")
       json.member("sessionID", minted.sessionID)
+    }
+  }
+
+  private func keys() -> JSONWriter {
+    let keys = realm.keys
+    return JSONWriter.object { json in
+      json.member("anonKey", keys.anonKey)
+      json.member("serviceRoleKey", keys.serviceRoleKey)
+      json.member("jwtSecret", keys.jwtSecret)
+    }
+  }
+
+  private func mails() -> JSONWriter {
+    let mails = realm.mails
+    return JSONWriter.object { json in
+      json.key("mails")
+      json.array(mails) { $1.write(to: &$0) }
     }
   }
 

@@ -24,7 +24,6 @@ struct ServeCommand {
     for name in ["config", "watch"] where call.source(of: name) != nil {
       throw call.usageError("--\(name) is not available yet.")
     }
-    if call.text("tokens") == "jwt" { throw call.usageError("--tokens jwt is not available yet.") }
     host = call.text("host") ?? "127.0.0.1"
     port = UInt16(clamping: try call.integer("port") ?? 8080)
     isQuiet = call.flag("quiet")
@@ -40,6 +39,7 @@ struct ServeCommand {
     policy.accessTTL = try call.duration("access-ttl") ?? policy.accessTTL
     policy.refreshTTL = try call.duration("refresh-ttl") ?? policy.refreshTTL
     policy.rotation = try call.choice("rotation") ?? policy.rotation
+    policy.tokens = call.text("tokens").flatMap(MockTokenKind.init(name:)) ?? policy.tokens
     policy.grace = try call.duration("grace") ?? policy.grace
     configuration = MockServerConfiguration(
       policy: policy, clock: try call.choice("clock") ?? .real,
