@@ -1,14 +1,17 @@
-import Groundwork
+public import Groundwork
 
 extension MockPolicy {
   private static let keys = [
-    "accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit", "autoconfirm",
+    "accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit", "cors", "autoconfirm",
     "supabaseErrors", "idTokenFlaw",
   ]
 
-  /// Changes what the object names.
-  mutating func apply(_ json: JSONValue) throws(MockServerError) {
-    let fields = try FieldReader(json, at: "policy", knows: Self.keys, nullable: ["rateLimit", "idTokenFlaw"])
+  /// Changes what the object names, as `PUT /__mock/policy` does.
+  ///
+  /// - Throws: `MockServerError`, which names the unknown key or the bad value; some of the object may have been applied then.
+  public mutating func apply(_ json: JSONValue) throws(MockServerError) {
+    let fields = try FieldReader(
+      json, at: "policy", knows: Self.keys, nullable: ["rateLimit", "cors", "idTokenFlaw"])
     if let duration = try fields.duration("accessTTL") { accessTTL = duration }
     if let duration = try fields.duration("refreshTTL") { refreshTTL = duration }
     if let choice = try fields.choice("rotation", of: MockRotation.self) { rotation = choice }
@@ -26,6 +29,8 @@ extension MockPolicy {
     if let flaw = try fields.choice("idTokenFlaw", of: MockIDTokenFlaw.self) { idTokenFlaw = flaw }
     if fields.isNull("rateLimit") { rateLimit = nil }
     if let given = fields["rateLimit"] { rateLimit = try MockRateLimit(json: given) }
+    if fields.isNull("cors") { cors = nil }
+    if let given = fields["cors"] { cors = try MockCORS(json: given) }
   }
 
   func write(to writer: inout JSONWriter) {
@@ -47,6 +52,8 @@ extension MockPolicy {
       } else {
         json.null()
       }
+      json.key("cors")
+      if let cors { cors.write(to: &json) } else { json.null() }
       json.member("autoconfirm", autoconfirm)
       json.member("supabaseErrors", supabaseErrors.rawValue)
       json.key("idTokenFlaw")

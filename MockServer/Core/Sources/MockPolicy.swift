@@ -134,12 +134,14 @@ public struct MockPolicy: Sendable, Hashable {
   public var clockSkew: Duration
   /// The rate limit, if there is one.
   public var rateLimit: MockRateLimit?
+  /// Which web pages may call the dialects; nil: none, as browsers have it. The admin API never takes part.
+  public var cors: MockCORS?
 
   /// Makes a policy; the defaults are those of `mock-server serve`.
   public init(
     accessTTL: Duration = .seconds(15 * 60), refreshTTL: Duration = .seconds(30 * 86400),
     rotation: MockRotation = .strict, grace: Duration = .seconds(10), clockSkew: Duration = .zero,
-    rateLimit: MockRateLimit? = nil, tokens: MockTokenKind = .opaque, autoconfirm: Bool = true,
+    rateLimit: MockRateLimit? = nil, cors: MockCORS? = nil, tokens: MockTokenKind = .opaque, autoconfirm: Bool = true,
     supabaseErrors: MockSupabaseErrors = .current, idTokenFlaw: MockIDTokenFlaw? = nil
   ) {
     self.accessTTL = accessTTL
@@ -148,6 +150,7 @@ public struct MockPolicy: Sendable, Hashable {
     self.grace = grace
     self.clockSkew = clockSkew
     self.rateLimit = rateLimit
+    self.cors = cors
     self.tokens = tokens
     self.autoconfirm = autoconfirm
     self.supabaseErrors = supabaseErrors

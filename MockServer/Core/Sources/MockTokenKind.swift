@@ -22,7 +22,7 @@ public enum MockTokenKind: String, Sendable, Hashable, CaseIterable {
   }
 
   /// The names that `init(name:)` reads and that are worth telling.
-  static let names = ["opaque", "jwt", "jwt-hs256", "jwt-rs256", "jwt-es256"]
+  public static let names = ["opaque", "jwt", "jwt-hs256", "jwt-rs256", "jwt-es256"]
 
   var algorithm: JWTAlgorithm? {
     switch self {

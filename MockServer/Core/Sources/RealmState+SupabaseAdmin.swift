@@ -122,9 +122,7 @@ extension RealmState {
         422, "phone_exists", "A user with this phone number has already been registered", .emailTaken)
     }
     if !password.isEmpty { users[id]?.password = PasswordHash(password, salt: random.uuid()) }
-    if let data = members["user_metadata"]?.object {
-      for (name, value) in data { users[id]?.metadata[name] = value == .null ? nil : value }
-    }
+    if let changes = members["user_metadata"]?.object { mergeMetadata(changes, of: id) }
     if members["email_confirm"]?.bool == true { users[id]?.emailConfirmedAt = call.now }
     if members["phone_confirm"]?.bool == true { users[id]?.phoneConfirmedAt = call.now }
     if let ban { self.ban(id, until: ban > .zero ? call.now.adding(ban) : nil, now: call.now) }

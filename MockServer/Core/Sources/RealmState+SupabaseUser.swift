@@ -66,7 +66,7 @@ extension RealmState {
         throw SupabaseRefusal(
           400, "bad_json", "Could not parse request body as JSON: \"data\" is no object", .badRequest)
       }
-      for (name, value) in changes { users[id]?.metadata[name] = value == .null ? nil : value }
+      mergeMetadata(changes, of: id)
     }
     if !password.isEmpty { users[id]?.password = PasswordHash(password, salt: random.uuid()) }
     if !checked.email.isEmpty, checked.email != user.email.lowercased() {

@@ -38,6 +38,17 @@ extension RealmState {
     users[userID]?.updatedAt = now
   }
 
+  /// Changes what an app keeps with a user; `null` takes a member out.
+  mutating func mergeMetadata(_ changes: [String: JSONValue], of userID: String) {
+    for (name, value) in changes {
+      if value == .null {
+        users[userID]?.metadata.removeValue(forKey: name)
+      } else {
+        users[userID]?.metadata[name] = value
+      }
+    }
+  }
+
   /// Ends the sessions of a user that `isMeant` says, and tells how many there were.
   @discardableResult
   mutating func endSessions(

@@ -16,6 +16,8 @@ struct Route: Sendable {
   let endpoint: Endpoint
   /// The `Allow` header: the methods of all routes of this path.
   var allow = ""
+  /// What can be asked for at its path, whatever the method and the grant.
+  var operations: [MockOperation] = []
 
   init(_ dialect: MockDialect, _ operation: MockOperation, _ method: String, _ endpoint: Endpoint = .byOperation) {
     self.dialect = dialect
@@ -57,18 +59,21 @@ struct Route: Sendable {
   ]
 
   private static func withAllow(_ routes: [Route]) -> [Route] {
+    var operations = routes.map(\.operation)
+    if routes.contains(where: { $0.endpoint == .token }) { operations.append(.refresh) }
     let methods = routes.map { $0.method == "GET" ? "GET, HEAD" : $0.method }.joined(separator: ", ")
     return routes.map { route in
       var route = route
       route.allow = methods
+      route.operations = operations
       return route
     }
   }
 
   /// The route of a request; one of another method if the path has none for this one.
   static func find(_ request: MockRequest, path: String, query: Substring) -> Route? {
-    guard let routes = table[path] ?? ofUser(path) else { return nil }
-    var route = routes.first { $0.allows(request.method) } ?? routes[0]
+    let routes = at(path)
+    guard var route = routes.first(where: { $0.allows(request.method) }) ?? routes.first else { return nil }
     if route.endpoint == .token, query.contains("refresh_token"),
       QueryItems(query)?["grant_type"] == "refresh_token"
     {
@@ -88,6 +93,19 @@ struct Route: Sendable {
       Route(.supabase, .adminUsers, "DELETE", .deleteUser(id)),
     ])
   }
+
+  /// Every path with its route, in the order of the paths.
+  static var all: [(path: String, route: Route)] {
+    table.sorted { $0.key < $1.key }.flatMap { path, routes in routes.map { (path: path, route: $0) } }
+  }
+
+  /// The paths at which an operation can be asked for, in order.
+  static func paths(of operation: MockOperation) -> [String] {
+    table.filter { $0.value.contains { $0.operations.contains(operation) } }.map(\.key).sorted()
+  }
+
+  /// The routes of a path; none for a path that no endpoint has.
+  static func at(_ path: String) -> [Route] { table[path] ?? ofUser(path) ?? [] }
 
   /// Whether the method is the route's; `HEAD` counts as `GET` (RFC 9110 §9.3.2), the front leaves the body out.
   func allows(_ other: String) -> Bool { other == method || other == "HEAD" && method == "GET" }

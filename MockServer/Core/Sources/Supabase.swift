@@ -141,7 +141,8 @@ enum Supabase {
   /// A UUID that follows from the user's: it needs no place of its own.
   private static func identityID(_ provider: String, of userID: String) -> String {
     let digest = SHA256.digest(Array("\(provider) identity of \(userID)".utf8))
-    let numbers = (0..<2).map { half in digest.dropFirst(half * 8).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+    let numbers = (0..<2).map { half in digest.dropFirst(half * 8).prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    }
     return SeededRandom.uuid(numbers[0], numbers[1])
   }
 
