@@ -64,6 +64,7 @@ enum MockServerProgram {
               "FILE", kind: .file, repeated: true, "A configuration, a script, or a list of scripts; YAML or JSON.")
           ],
           examples: [.init("mock-server check mock-server.yaml", "before it is committed, or in CI")]),
+        .completion(for: "mock-server"), .manual(for: "mock-server"),
       ]),
     version: Program.packageVersion,
     exitCodes: [
