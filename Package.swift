@@ -30,7 +30,9 @@ let applePlatforms: [Platform] = [.macOS, .iOS]
 
 var targets: [Target] = [
   systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-  systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+  // Ciphers, hashes and keys; TLS is another library, which nobody links who only seals records.
+  systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
+  systemLibrary("CLibssl", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
   systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
   systemLibrary("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev", brew: "libsecret"),
   // Opened at the first request, not linked: so pkg-config has no say.
@@ -42,6 +44,7 @@ var targets: [Target] = [
 targets += module("Groundwork", testsAlsoImport: [])
 targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
+targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
@@ -93,18 +96,19 @@ targets += [
 targets += module(
   "MockServerCore", at: "MockServer/Core", imports: ["Groundwork", "COpenSSL"], testsAlsoImport: [])
 targets += module(
-  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "COpenSSL"],
+  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "CLibssl"],
   testsAlsoImport: [])
 targets += module(
   "MockServerInProcess", at: "MockServer/InProcess",
   imports: ["Groundwork", "MockServerCore", "AuthModels", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
 targets += [
   .executableTarget(
-    name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    name: "mock-server",
+    dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "MockServerCore", "MockServerHTTP"],
     path: "MockServer/Executable/Sources"),
   .testTarget(
     name: "MockServerExecutableTests",
-    dependencies: ["Groundwork", "CommandLineTable", "MockServerHTTP", "mock-server"],
+    dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "MockServerCore", "MockServerHTTP", "mock-server"],
     path: "MockServer/Executable/Tests"),
 ]
 
@@ -112,14 +116,15 @@ targets += [
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
   imports: [
-    "Groundwork", "VirtualTime", "CLibyaml", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+    "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
   resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
-    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
-  .testTarget(name: "ScenarioSuites", dependencies: ["ScenarioKit"], path: "E2ETests/Suites"),
+    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
+    path: "E2ETests/Executable"),
+  .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
@@ -159,7 +164,8 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "AuthModels", "AuthNetworking",
+  "AuthNetworkingURLSession",
   "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",

@@ -7,6 +7,5 @@
 #include <openssl/kdf.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
-#include <openssl/ssl.h>
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
