@@ -45,7 +45,8 @@ struct Probe: Sendable {
   /// Gives every request the same answer at once.
   private struct SameAnswer: HTTPTransport {
     private static let body = Data(
-      #"{"id":"6d3f1e0a-6c1a-4a57-9a3e-0a4f5c1b2d3e","username":"anna","email":"anna@example.com"}"#.utf8)
+      #"{"id":"6d3f1e0a-6c1a-4a57-9a3e-0a4f5c1b2d3e","username":"anna","email":"anna@example.com","createdAt":"2026-11-30T10:00:00Z"}"#
+        .utf8)
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
       HTTPResponse(status: 200, headers: ["Content-Type": "application/json"], body: Self.body)

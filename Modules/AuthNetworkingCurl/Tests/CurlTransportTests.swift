@@ -100,7 +100,9 @@ struct CurlTransportTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("a call that its caller has begun over a kept connection goes on without him: answered late, cancelled, beside others")
+  @Test(
+    "a call that its caller has begun over a kept connection goes on without him: answered late, cancelled, beside others"
+  )
   func handedOver() async throws {
     let gate = ThreadBell()
     let server = try RawServer { connection in
