@@ -49,10 +49,12 @@ enum EndToEnd {
           ]),
         Command(
           "list", "List the scenarios.",
-          options: [.flag(
+          options: [
+            .flag(
               "coverage",
               "Prove what the scenarios cover: print each id, its scenarios, and the breakage under which each fails."),
-            .flag("reports", "Print the public bug reports that scenarios reproduce, as a Markdown table."),],
+            .flag("reports", "Print the public bug reports that scenarios reproduce, as a Markdown table."),
+          ],
           positionals: [paths]),
         Command("check", "Check scenario files and say what is wrong, with line and column.", positionals: [paths]),
         Command(
@@ -141,7 +143,9 @@ enum EndToEnd {
   private static func check(_ call: Invocation) throws -> Int32 {
     guard let scenarios = try scenarios(call) else { return 2 }
     let alone = scenarios.filter(\.isAlone)
-    for scenario in alone { complain("\(scenario.file): \"only\" keeps every other scenario from running; take it out") }
+    for scenario in alone {
+      complain("\(scenario.file): \"only\" keeps every other scenario from running; take it out")
+    }
     let files = Set(scenarios.map(\.file)).count
     if alone.isEmpty { say("\(files) \(files == 1 ? "file is" : "files are") good") }
     return alone.isEmpty ? 0 : 2
@@ -178,7 +182,9 @@ enum EndToEnd {
     let covered = RequirementIDs.all.count - proof.gaps.count
     let seconds = TerminalReport.milliseconds((clock.sinceBoot - start).inSeconds)
     let counting = proof.claims.count - proof.unproven.count
-    say("\(proof.runs) runs under \(breakages.count) breakages in \(seconds); \(counting) of \(proof.claims.count) claims count")
+    say(
+      "\(proof.runs) runs under \(breakages.count) breakages in \(seconds); \(counting) of \(proof.claims.count) claims count"
+    )
     say("\(covered) of \(RequirementIDs.all.count) ids are covered")
     if !proof.gaps.isEmpty { say("a gap: \(proof.gaps.joined(separator: ", "))") }
     return proof.gaps.isEmpty ? 0 : 1

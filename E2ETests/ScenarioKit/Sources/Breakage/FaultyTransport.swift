@@ -28,7 +28,8 @@ struct FaultyTransport: HTTPTransport {
       let realm = request.url.path.split(separator: "/").prefix(2).joined(separator: "/")
       var next = request
       // A path of the server is one of the scenario's realm.
-      next.url = place.hasPrefix("/") ? URL(string: "/\(realm)\(place)", relativeTo: request.url)?.absoluteURL ?? url : url
+      next.url =
+        place.hasPrefix("/") ? URL(string: "/\(realm)\(place)", relativeTo: request.url)?.absoluteURL ?? url : url
       return try await base.send(next)
     }
     return response

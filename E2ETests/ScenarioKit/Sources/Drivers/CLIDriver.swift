@@ -63,7 +63,8 @@ package struct CLIDriver: ScenarioDriver {
   ) async throws(WorldError) -> ScenarioReport {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    let world = CLIWorld(scenario, chirp: chirp, surroundings: surroundings, address: address, realm: realm, folder: folder)
+    let world = CLIWorld(
+      scenario, chirp: chirp, surroundings: surroundings, address: address, realm: realm, folder: folder)
     let report = await body(world)
     await world.close()
     return report

@@ -72,7 +72,9 @@ struct CLISurroundings: Sendable {
   func environment(
     _ base: [String: String], on machine: ProgramMachine, folder: String
   ) throws(WorldError) -> [String: String] {
-    guard let clockShift, machine.advanced > .zero || machine.wallJump != .zero || machine.boots > 1 else { return base }
+    guard let clockShift, machine.advanced > .zero || machine.wallJump != .zero || machine.boots > 1 else {
+      return base
+    }
     var environment = base
     environment["LD_PRELOAD"] = clockShift
     environment["CLOCKSHIFT_BOOT"] = "\(Self.nanoseconds(machine.advanced))"

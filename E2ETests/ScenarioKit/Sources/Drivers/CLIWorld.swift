@@ -93,7 +93,8 @@ final class CLIWorld: ScenarioWorld {
     let command = surroundings.command(chirp, arguments, isOffline: isOffline)
     let child = try ChildProcess(
       command.program, command.arguments,
-      environment: try surroundings.environment(environment, on: machine, folder: folder.path), input: input == nil ? "/dev/null" : path("in"), output: path("out"), errors: path("err"))
+      environment: try surroundings.environment(environment, on: machine, folder: folder.path),
+      input: input == nil ? "/dev/null" : path("in"), output: path("out"), errors: path("err"))
     state.withLock { $0.running[process, default: []].append(child) }
     let end = await withTaskCancellationHandler {
       await child.end()
@@ -255,7 +256,8 @@ final class CLIWorld: ScenarioWorld {
     return StoreView(
       isPresent: id != nil, isSameSession: id != nil && id == state.withLock { $0.firstSession },
       rotations: sessions.last?["generation"]?.integer, pendingRevocations: nil,
-      userNames: [user?["email"]?.string, user?["username"]?.string].compactMap(\.self), looseFiles: folder.looseFiles(below: "store"))
+      userNames: [user?["email"]?.string, user?["username"]?.string].compactMap(\.self),
+      looseFiles: folder.looseFiles(below: "store"))
   }
 
   func token(_ kind: TokenKind, of process: String) async throws(WorldError) -> String {

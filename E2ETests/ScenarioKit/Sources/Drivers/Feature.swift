@@ -1,6 +1,7 @@
 /// Something that a scenario may need and a driver may lack; the names of `drivers.yaml`.
 package enum Feature: String, Sendable, CaseIterable {
-  case form, advance, offline, kill, reboot, restore, cancel, events, took, fields, rotations, outbox, wire, store, client, programs, exit, auto, files
+  case form, advance, offline, kill, reboot, restore, cancel, events, took, fields, rotations, outbox, wire, store,
+    client, programs, exit, auto, files
   case clientClock = "client-clock"
   case stillTime = "still-time"
   case longLived = "long-lived"

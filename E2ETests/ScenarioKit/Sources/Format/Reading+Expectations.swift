@@ -35,14 +35,16 @@ extension Reading {
 
   private func form(_ node: YAMLNode) -> FormExpectation? {
     let names = [
-      "screen", "title", "button", "caption", "spinner", "locked", "errors", "focus", "announced", "labels", "hints", "style",
+      "screen", "title", "button", "caption", "spinner", "locked", "errors", "focus", "announced", "labels", "hints",
+      "style",
     ]
     guard names.contains(where: { node[$0] != nil }) else { return nil }
     return FormExpectation(
       screen: node["screen"]?.text, title: node["title"]?.text, buttonTitle: node["caption"]?.text,
       isButtonEnabled: node["button"]?.text.map { $0 == "enabled" }, hasSpinner: node["spinner"]?.flag,
       isLocked: node["locked"]?.flag, errors: node["errors"]?.textTable, message: nil, focus: node["focus"]?.text,
-      announced: node["announced"]?.text, captions: node["labels"]?.texts, hints: node["hints"]?.json, style: node["style"]?.json)
+      announced: node["announced"]?.text, captions: node["labels"]?.texts, hints: node["hints"]?.json,
+      style: node["style"]?.json)
   }
 
   mutating func client(_ node: YAMLNode) -> ClientExpectation {

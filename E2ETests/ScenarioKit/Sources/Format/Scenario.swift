@@ -226,7 +226,8 @@ package enum Verb: Sendable {
   /// Whether a client does it and answers with an outcome.
   package var isClientVerb: Bool {
     switch self {
-    case .login, .register, .call, .token, .refresh, .auto, .logout, .restore, .switchUser, .tap, .returnKey, .open: true
+    case .login, .register, .call, .token, .refresh, .auto, .logout, .restore, .switchUser, .tap, .returnKey, .open:
+      true
     default: false
     }
   }

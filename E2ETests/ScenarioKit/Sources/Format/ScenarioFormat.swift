@@ -17,12 +17,15 @@ package enum ScenarioFormat {
   package static let dialects = ["chirp", "envelope", "supabase", "oauth2"]
 
   /// Verbs that need no argument: such a step may be one word.
-  static let bareVerbs = ["refresh", "auto", "logout", "token", "restore", "relaunch", "reboot", "kill", "offline", "online"]
+  static let bareVerbs = [
+    "refresh", "auto", "logout", "token", "restore", "relaunch", "reboot", "kill", "offline", "online",
+  ]
 
   /// All verbs; a step has one of them, or only checks.
   static let verbs =
     ["login", "register", "call"] + bareVerbs + [
-      "switch", "store", "project", "advance", "server-clock", "client-clock", "revoke", "script", "policy", "release", "wait", "until",
+      "switch", "store", "project", "advance", "server-clock", "client-clock", "revoke", "script", "policy", "release",
+      "wait", "until",
       "await",
       "cancel", "open", "type", "leave", "return", "tap",
     ]

@@ -10,7 +10,8 @@ package enum ScenarioReader {
     readAll(text, file: file).flatMap { scenarios in
       guard let first = scenarios.first else {
         return .failure(
-          InvalidScenario([Diagnostic(file: file, mark: Mark(line: 1, column: 1), message: "there is no scenario here")]))
+          InvalidScenario([Diagnostic(file: file, mark: Mark(line: 1, column: 1), message: "there is no scenario here")]
+          ))
       }
       return .success(first)
     }
@@ -120,7 +121,9 @@ struct Reading {
       scenario.client.keeps = client["keeps"]?.text.flatMap(Scenario.ClientKind.Keeps.init) ?? .session
       if let owner = client["session-of"] {
         scenario.client.holdsSessionOf = knownUser(owner)?.name
-        if scenario.client.keeps != .twoItems { fault(owner.mark, "only a client that keeps two-items begins with a session") }
+        if scenario.client.keeps != .twoItems {
+          fault(owner.mark, "only a client that keeps two-items begins with a session")
+        }
       }
       scenario.client.retries = client["retries"]?.flag ?? false
       scenario.client.usesFakeService = client["service"] != nil

@@ -1,5 +1,5 @@
-internal import AuthModels
 internal import AuthForms
+internal import AuthModels
 internal import AuthSession
 internal import Groundwork
 

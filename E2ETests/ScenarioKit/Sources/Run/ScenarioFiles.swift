@@ -56,7 +56,9 @@ package enum ScenarioFiles {
     }
     let folder = URL(filePath: path).deletingLastPathComponent()
     return ScenarioReader.readAll(String(decoding: data, as: UTF8.self), file: path) { name in
-      FileManager.default.contents(atPath: folder.appending(path: name).path).map { String(decoding: $0, as: UTF8.self) }
+      FileManager.default.contents(atPath: folder.appending(path: name).path).map {
+        String(decoding: $0, as: UTF8.self)
+      }
     }
   }
 }

@@ -41,7 +41,9 @@ extension ScenarioRun {
       }
     }
     if let users = expect.server?.users {
-      let seen = (try await world.admin.call("GET", "state")["users"]?.array ?? []).compactMap { $0["username"]?.string }
+      let seen = (try await world.admin.call("GET", "state")["users"]?.array ?? []).compactMap {
+        $0["username"]?.string
+      }
       if Set(users) != Set(seen) {
         found.append(
           Mismatch(

@@ -118,7 +118,8 @@ struct ScenarioRun {
           throw WorldError("waited for \(count) × \(operation), and \(seen) came")
         }
       }
-    case .project(let file, let texts): try ProjectFiles.check(file, has: texts, near: scenario.file, isEmpty: world.filesAreEmpty)
+    case .project(let file, let texts):
+      try ProjectFiles.check(file, has: texts, near: scenario.file, isEmpty: world.filesAreEmpty)
     case .relaunch, .reboot, .kill, .offline, .clientClock, .storeFault:
       if case .kill = step.verb { forget(step.process) }
       try await world.change(step.verb, of: step.process)
