@@ -20,7 +20,8 @@ struct AdminAPI {
     "/__mock/sessions": ["POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
     "/__mock/journal/order": ["POST"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
-    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/keys": ["GET"], "/__mock/clients": ["GET", "PUT"], "/__mock/mails": ["GET"],
+    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/keys": ["GET"],
+    "/__mock/clients": ["GET", "PUT"], "/__mock/mails": ["GET"],
   ]
 
   func receive(

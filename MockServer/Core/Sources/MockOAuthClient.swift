@@ -99,7 +99,9 @@ extension MockOAuthClient {
     if let given = try fields.array("grants") {
       grants = []
       for name in try Self.texts(given, "grants", fields) {
-        guard let grant = MockOAuthGrantType(rawValue: name == "device_code" ? MockOAuthGrantType.deviceCode.rawValue : name)
+        guard
+          let grant = MockOAuthGrantType(
+            rawValue: name == "device_code" ? MockOAuthGrantType.deviceCode.rawValue : name)
         else {
           throw fields.failure(FieldReader.unknown("grant", name, among: MockOAuthGrantType.allCases.map(\.rawValue)))
         }

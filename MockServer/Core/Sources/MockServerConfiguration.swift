@@ -61,7 +61,8 @@ public struct MockServerConfiguration: Sendable {
   /// Makes a configuration.
   public init(
     policy: MockPolicy = MockPolicy(), clock: MockClockMode = .real, startsAt: Date? = nil, seed: UInt64? = nil,
-    allowRemoteAdmin: Bool = false, users: [MockSeedUser] = [], clients: [MockOAuthClient] = MockOAuthClient.usual, scripts: [MockScript] = [],
+    allowRemoteAdmin: Bool = false, users: [MockSeedUser] = [], clients: [MockOAuthClient] = MockOAuthClient.usual,
+    scripts: [MockScript] = [],
     realms: [String: MockRealmConfiguration] = [:], feedItems: Int = 25, journalCapacity: Int = 10_000,
     maximumRealms: Int = 10_000, maximumSessions: Int = 50_000
   ) {

@@ -61,7 +61,8 @@ extension RealmState {
       throw OAuthRefusal("invalid_client", "There is no such client.", .invalidClient)
     }
     guard client.secret == form["client_secret"] else {
-      let what = form["client_secret"] == nil ? "This client has a secret and must use it." : "The client's secret is wrong."
+      let what =
+        form["client_secret"] == nil ? "This client has a secret and must use it." : "The client's secret is wrong."
       throw OAuthRefusal("invalid_client", what, .invalidClient)
     }
     return client
@@ -78,7 +79,8 @@ extension RealmState {
     }
     let parts = value.split(separator: " ", maxSplits: 1)
     guard parts.count == 2, parts[0].equalsIgnoringCase("Basic"),
-      let bytes = Data(base64Encoded: String(parts[1].trimmedOfSpaces)), let text = String(bytes: bytes, encoding: .utf8)
+      let bytes = Data(base64Encoded: String(parts[1].trimmedOfSpaces)),
+      let text = String(bytes: bytes, encoding: .utf8)
     else { throw refuse("A client proves itself by Basic here (RFC 6749 2.3.1).") }
     let pair = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard pair.count == 2, let id = pair[0].percentDecoded, let secret = pair[1].percentDecoded else {

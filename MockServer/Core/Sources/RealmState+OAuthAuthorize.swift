@@ -31,7 +31,8 @@ extension RealmState {
       return try authorize(call, authorization)
     } catch {
       return send(
-        authorization, [("error", error.code), ("error_description", OAuth.describable(error.description))], error.outcome)
+        authorization, [("error", error.code), ("error_description", OAuth.describable(error.description))],
+        error.outcome)
     }
   }
 

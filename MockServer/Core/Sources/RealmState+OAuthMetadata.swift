@@ -31,7 +31,10 @@ extension RealmState {
       list("id_token_signing_alg_values_supported", ["ES256", "RS256"])
       list(
         "claims_supported",
-        ["sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "name", "preferred_username", "email", "email_verified"])
+        [
+          "sub", "iss", "aud", "exp", "iat", "auth_time", "nonce", "name", "preferred_username", "email",
+          "email_verified",
+        ])
       list("prompt_values_supported", ["none", "login"])
       json.member("authorization_response_iss_parameter_supported", true)
     }
