@@ -118,6 +118,11 @@ targets += [
     path: "MockServer/Executable/Tests"),
 ]
 
+// For tests written with Swift Testing, in any package: a realm of the mock server for each test.
+targets += module(
+  "MockServerTesting", at: "E2ETests/TestingTrait", imports: ["Groundwork", "MockServerCore", "MockServerHTTP"],
+  testsAlsoImport: [])
+
 // The end-to-end rig.
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
@@ -181,7 +186,7 @@ let libraries = [
   "AuthNetworking", "AuthNetworkingURLSession",
   "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
-  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
+  "MockServerHTTP", "MockServerInProcess", "MockServerTesting", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(

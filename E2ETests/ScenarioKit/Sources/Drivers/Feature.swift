@@ -1,7 +1,7 @@
 /// Something that a scenario may need and a driver may lack; the names of `drivers.yaml`.
 package enum Feature: String, Sendable, CaseIterable {
   case form, advance, offline, kill, reboot, restore, cancel, events, took, fields, rotations, outbox, wire, store,
-    client, programs, exit, auto, files
+    client, programs, exit, auto, files, project
   case clientClock = "client-clock"
   case stillTime = "still-time"
   case longLived = "long-lived"
@@ -39,6 +39,7 @@ extension Step {
     case .storeFault: features.insert(.store)
     case .offline: features.insert(.offline)
     case .kill: features.insert(.kill)
+    case .project: features.insert(.project)
     case .auto: features.insert(.auto)
     case .reboot: features.insert(.reboot)
     case .restore: features.insert(.restore)

@@ -4,8 +4,12 @@ package enum ReproducedReports {
   package static func table(_ scenarios: [Scenario]) -> String {
     let reports = Set(scenarios.compactMap(\.report)).sorted { $0.lowercased() < $1.lowercased() }
     let rows = reports.map { report in
-      let links = scenarios.filter { $0.report == report }.map { scenario in
-        let parts = scenario.file.split(separator: "/").suffix(2)
+      // A file of many rows is one scenario.
+      let files = scenarios.filter { $0.report == report }.map(\.file).reduce(into: [String]()) { files, file in
+        if !files.contains(file) { files.append(file) }
+      }
+      let links = files.map { file in
+        let parts = file.split(separator: "/").suffix(2)
         let short = parts.joined(separator: "/")
         let name = short.hasSuffix(".yaml") ? String(short.dropLast(5)) : short
         return "[\(name)](../E2ETests/Scenarios/\(short))"
