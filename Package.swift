@@ -43,6 +43,9 @@ targets += module("Groundwork", testsAlsoImport: [])
 targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
+// A terminal's keys in, screens out; and a terminal in memory, for tests and pictures.
+targets += module("TerminalScreen", testsAlsoImport: [])
+targets += module("TerminalRecording", imports: ["Groundwork", "TerminalScreen"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
@@ -75,9 +78,12 @@ targets += module("AuthUI", imports: ["AuthForms"])
 targets += module(
   "AuthCLI",
   imports: [
-    "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthForms",
+    "Groundwork", "CommandLineTable", "TerminalScreen", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession",
+    "AuthForms",
   ],
-  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp"])
+  testsAlsoImport: [
+    "AuthTestSupport", "TerminalRecording", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp",
+  ])
 targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [
@@ -164,9 +170,9 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "AuthModels", "AuthNetworking",
-  "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
+  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "TerminalScreen", "TerminalRecording", "AuthModels",
+  "AuthNetworking", "AuthNetworkingURLSession", "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService",
+  "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
