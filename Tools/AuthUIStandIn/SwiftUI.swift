@@ -4,7 +4,13 @@
 // documentation, for iOS 17 and macOS 14. AuthUI compiling against it shows that the module's own names, the view models' names and all
 // types between them agree. It does not show that SwiftUI has what is declared here, nor how anything looks or behaves.
 
-public typealias CGFloat = Double
+/// A type of its own, stricter than Apple's, which converts from Double by itself: so the screens convert in the open.
+public struct CGFloat: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
+  public static let infinity = CGFloat(Double.infinity)
+  public init(_ value: Double) {}
+  public init(integerLiteral value: Int) {}
+  public init(floatLiteral value: Double) {}
+}
 
 @MainActor @preconcurrency
 public protocol View {
@@ -30,7 +36,7 @@ extension Optional: View where Wrapped: View {
   public var body: Never { fatalError("A stand-in shows nothing.") }
 }
 
-@resultBuilder
+@MainActor @resultBuilder
 public enum ViewBuilder {
   public static func buildExpression<Content: View>(_ content: Content) -> Content { content }
   public static func buildBlock() -> EmptyView { EmptyView() }
@@ -94,9 +100,10 @@ public struct Font: Sendable {
   public static func system(size: CGFloat) -> Font { Font() }
 }
 public struct Color: StandIn, ShapeStyle, Sendable {
-  public static let white = Color()
-  public static let blue = Color()
-  public static let red = Color()
+  nonisolated init() {}
+  public nonisolated static let white = Color()
+  public nonisolated static let blue = Color()
+  public nonisolated static let red = Color()
 }
 public protocol ShapeStyle {}
 extension ShapeStyle where Self == Color {

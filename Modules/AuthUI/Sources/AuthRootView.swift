@@ -49,7 +49,7 @@
     }
 
     public var body: some View {
-      content.task { await restore() }
+      content.task { [restore] in await restore() }
     }
 
     @ViewBuilder private var content: some View {

@@ -14,6 +14,11 @@
     let notice: String?
     @FocusState private var cursor: FieldName?
 
+    init(form: FormModel, notice: String?) {
+      self.form = form
+      self.notice = notice
+    }
+
     var body: some View {
       ScrollView {
         VStack(alignment: .leading, spacing: 16) {
@@ -26,7 +31,7 @@
           SubmitButton(form: form)
           MessageView(text: form.state.messageBelowButton)
         }
-        .padding(MainButtonStyle.screenPadding)
+        .padding(CGFloat(MainButtonStyle.screenPadding))
       }
       .onChange(of: cursor) { previous, next in form.cursorMoved(from: previous, to: next) }
       .onChange(of: form.state.focus) { _, next in cursor = next }

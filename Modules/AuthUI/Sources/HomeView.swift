@@ -20,7 +20,7 @@
           .buttonStyle(MainButton(model.logoutButtonStyle))
           .disabled(model.isWorking)
       }
-      .padding(MainButtonStyle.screenPadding)
+      .padding(CGFloat(MainButtonStyle.screenPadding))
     }
   }
 

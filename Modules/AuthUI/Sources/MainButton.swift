@@ -22,13 +22,15 @@
 
       var body: some View {
         configuration.label
-          .font(.system(size: style.fontSize))
+          .font(.system(size: CGFloat(style.fontSize)))
           .bold(style.isBold)
           .foregroundStyle(.white)
           .tint(.white)
-          .frame(maxWidth: style.maximumWidth.map { CGFloat($0) }, minHeight: 44, maxHeight: style.maximumHeight)
+          .frame(
+            maxWidth: style.maximumWidth.map { CGFloat($0) }, minHeight: 44, maxHeight: CGFloat(style.maximumHeight)
+          )
           .background(style.color.shown)
-          .clipShape(RoundedRectangle(cornerRadius: style.cornerRadius))
+          .clipShape(RoundedRectangle(cornerRadius: CGFloat(style.cornerRadius)))
           .opacity(style.opacity(isPressed: configuration.isPressed, isEnabled: isEnabled))
       }
     }

@@ -15,7 +15,7 @@
       NavigationStack(path: $flow.path) {
         VStack(spacing: 0) {
           LoginView(flow.login, notice: flow.notice)
-          Button(flow.registrationTitle) { flow.registrationTapped() }.padding(MainButtonStyle.screenPadding)
+          Button(flow.registrationTitle) { flow.registrationTapped() }.padding(CGFloat(MainButtonStyle.screenPadding))
         }
         .navigationDestination(for: SignInFlowViewModel.Step.self) { step in
           switch step {

@@ -13,7 +13,7 @@
         Text(text).multilineTextAlignment(.center)
         Button(buttonTitle, action: retry).buttonStyle(MainButton())
       }
-      .padding(MainButtonStyle.screenPadding)
+      .padding(CGFloat(MainButtonStyle.screenPadding))
       .frame(maxWidth: .infinity, maxHeight: .infinity)
     }
   }

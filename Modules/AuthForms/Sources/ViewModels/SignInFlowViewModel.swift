@@ -1,3 +1,4 @@
+import AuthModels
 public import AuthSession
 public import Groundwork
 public import Observation
