@@ -42,10 +42,10 @@ var targets: [Target] = [
 targets += module("Groundwork", testsAlsoImport: [])
 targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
-targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 // A terminal's keys in, screens out; and a terminal in memory, for tests and pictures.
 targets += module("TerminalScreen", testsAlsoImport: [])
 targets += module("TerminalRecording", imports: ["Groundwork", "TerminalScreen"], testsAlsoImport: [])
+targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
@@ -170,9 +170,9 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "TerminalScreen", "TerminalRecording", "AuthModels",
-  "AuthNetworking", "AuthNetworkingURLSession", "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService",
-  "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
+  "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
+  "AuthNetworking", "AuthNetworkingURLSession",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]

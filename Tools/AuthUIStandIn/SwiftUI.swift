@@ -12,6 +12,12 @@ public struct CGFloat: Sendable, ExpressibleByIntegerLiteral, ExpressibleByFloat
   public init(floatLiteral value: Double) {}
 }
 
+/// A value of any type, for code that is compiled and never run.
+func standIn<Value>() -> Value {
+  // lint: trap because this module is compiled and never linked, let alone run
+  fatalError("A stand-in holds nothing.")
+}
+
 @MainActor @preconcurrency
 public protocol View {
   associatedtype Body: View
@@ -19,21 +25,21 @@ public protocol View {
 }
 
 extension Never: View {
-  public var body: Never { fatalError("A stand-in shows nothing.") }
+  public var body: Never { standIn() }
 }
 
 /// A view that has no body.
 @MainActor @preconcurrency
 public protocol StandIn: View where Body == Never {}
 extension StandIn {
-  public var body: Never { fatalError("A stand-in shows nothing.") }
+  public var body: Never { standIn() }
 }
 
 public struct EmptyView: StandIn { public init() {} }
 public struct Either<First: View, Second: View>: StandIn {}
 public struct Both<each Content: View>: StandIn {}
 extension Optional: View where Wrapped: View {
-  public var body: Never { fatalError("A stand-in shows nothing.") }
+  public var body: Never { standIn() }
 }
 
 @MainActor @resultBuilder
@@ -143,7 +149,7 @@ public protocol PreviewProvider {
 public struct Binding<Value> {
   public init(get: @escaping @MainActor () -> Value, set: @escaping @MainActor (Value) -> Void) {}
   public var wrappedValue: Value {
-    get { fatalError("A stand-in holds nothing.") }
+    get { standIn() }
     nonmutating set {}
   }
   public var projectedValue: Binding<Value> { self }
@@ -156,7 +162,7 @@ public struct Bindable<Value: AnyObject> {
   public var projectedValue: Bindable<Value> { self }
   public subscript<Subject>(dynamicMember path: ReferenceWritableKeyPath<Value, Subject>) -> Binding<Subject> {
     Binding {
-      fatalError("A stand-in holds nothing.")
+      standIn()
     } set: { _ in
     }
   }
@@ -172,17 +178,17 @@ public struct FocusState<Value: Hashable> {
   }
   public init<Wrapped: Hashable>() where Value == Wrapped? {}
   public var wrappedValue: Value {
-    get { fatalError("A stand-in holds nothing.") }
+    get { standIn() }
     nonmutating set {}
   }
-  public var projectedValue: Binding { fatalError("A stand-in holds nothing.") }
+  public var projectedValue: Binding { standIn() }
 }
 
 public struct EnvironmentValues { public var isEnabled: Bool { true } }
 @propertyWrapper
 public struct Environment<Value> {
   public init(_ path: KeyPath<EnvironmentValues, Value>) {}
-  public var wrappedValue: Value { fatalError("A stand-in holds nothing.") }
+  public var wrappedValue: Value { standIn() }
 }
 
 @MainActor
