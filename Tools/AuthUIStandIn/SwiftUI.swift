@@ -25,21 +25,21 @@ public protocol View {
 }
 
 extension Never: View {
-  public var body: Never { standIn() }
+  public var body: Never { return standIn() }
 }
 
 /// A view that has no body.
 @MainActor @preconcurrency
 public protocol StandIn: View where Body == Never {}
 extension StandIn {
-  public var body: Never { standIn() }
+  public var body: Never { return standIn() }
 }
 
 public struct EmptyView: StandIn { public init() {} }
 public struct Either<First: View, Second: View>: StandIn {}
 public struct Both<each Content: View>: StandIn {}
 extension Optional: View where Wrapped: View {
-  public var body: Never { standIn() }
+  public var body: Never { return standIn() }
 }
 
 @MainActor @resultBuilder

@@ -11,6 +11,7 @@
       self.style = style
     }
 
+    /// The caption in the look, dimmed while it is pressed or cannot be.
     public func makeBody(configuration: Configuration) -> some View {
       Look(style: style, configuration: configuration)
     }
