@@ -33,7 +33,8 @@ extension Benchmark {
   }
 
   /// `chirp token` and `chirp status` in fresh processes, signed in, with a token that is good.
-  static let coldStart = Benchmark(name: "cold-start", summary: "chirp token and status in fresh processes") { context in
+  static let coldStart = Benchmark(name: "cold-start", summary: "chirp token and status in fresh processes") {
+    context in
     let chirp = "\(context.programs)/chirp"
     let server = try RunningProgram(
       "\(context.programs)/mock-server", ["serve", "--port", "0", "--seed-user"])
