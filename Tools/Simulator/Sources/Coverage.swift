@@ -21,6 +21,7 @@ package enum Mark: String, CaseIterable, Sendable {
   case lockWaited = "S15 a wait for another process's refresh"
   case intentWritten = "S16 an intent written"
   case intentRecovered = "S16 an unfinished refresh tried again at the next start"
+  case watched = "S17 a sign-out elsewhere noticed while a watch runs"
   case sessionOver = "S18 an answer withheld: the session had ended or been replaced"
   case signOut = "S20 a sign-out, revoked at once"
   case signOutOffline = "S20 a sign-out that the server has not heard of yet"

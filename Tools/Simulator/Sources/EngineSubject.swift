@@ -67,6 +67,7 @@ final class EngineSubject: Subject {
     case .signOut: .seconds(2)
     case .restore: .zero
     case .flush: .seconds(1)
+    case .watch(let duration): duration
     }
   }
 
@@ -91,6 +92,11 @@ final class EngineSubject: Subject {
         if result.wasSignedIn { coverage.note(result.revoked ? .signOut : .signOutOffline) }
       case .restore: await engine.restore()
       case .flush: await engine.flushRevocations()
+      case .watch(let duration):
+        let watch = ChangeWatch(engine: engine)
+        watch.start()
+        defer { watch.stop() }
+        try await process.clock.sleep(for: duration)
       }
       return .done(nil)
     } catch {

@@ -71,6 +71,10 @@ struct Life: Sendable {
   var endedHere: Set<Int> = []
   /// Uses of a family that another process has signed out of.
   var usedAfterEnd: [Int: EndedUse] = [:]
+  /// When the store could last not be asked, or the process went on after it had been stopped.
+  var blindUntil = Duration.zero
+  /// Families that it has told the server to revoke.
+  var revoked: Set<Int> = []
   var wasWriteRefused = false
   /// Refresh tokens that answers brought here.
   var refreshTokens: [String] = []

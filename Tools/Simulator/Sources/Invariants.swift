@@ -7,6 +7,9 @@ extension MonitorState {
   // MARK: When a process sends
 
   mutating func willSend(_ process: LaneID, _ sending: Sending) {
+    if sending.operation == "logout", let family = sending.refreshToken.flatMap({ tokens[$0]?.family }) {
+      lives[process]?.revoked.insert(family)
+    }
     if let token = sending.refreshToken, sending.operation == "refresh", let family = tokens[token]?.family {
       checkSpentOnce(token, by: process)
       checkOneRefresher(family, process)
@@ -103,6 +106,29 @@ extension MonitorState {
     fail(
       4, "sign-out elsewhere not noticed",
       "\(life.name) still sends \(what), \((now - asked).text) after it could have known")
+  }
+
+  /// (4) … others for 1 s at most: who watches the store notices by then, whether it uses the session or not (S17).
+  private mutating func checkWatch(_ call: PendingCall, _ id: Int) {
+    guard call.operation.isWatch, let life = lives[call.process], let family = family(of: life.sight),
+      let endedAt = families[family].signedOutAt
+    else { return }
+    let since = max(endedAt, call.begunAt, life.blindUntil)
+    guard now > since + .seconds(1) else { return }
+    fail(
+      4, "sign-out elsewhere not noticed by a watch",
+      "\(life.name) is still in session \(family + 1), \((now - since).text) after its watch #\(id) could have known")
+  }
+
+  /// (4) At rest, nothing stands in the store that a living process has told the server to revoke: a sign-out or a sign-in that could not
+  /// be written down (S20, S21) has been made good.
+  mutating func checkNothingRevokedIsStored() {
+    guard let record = stored.record, let family = tokens[record.accessToken]?.family else { return }
+    for (_, life) in lives.sorted(by: { $0.key < $1.key }) where life.revoked.contains(family) {
+      fail(
+        4, "revoked session still stored",
+        "\(life.name) has revoked session \(family + 1), and the store still holds it")
+    }
   }
 
   /// (11) A refresh has a reason (S1, S8): the token is old, was refused here, a caller asked, or an earlier try was left unfinished.
@@ -309,6 +335,7 @@ extension MonitorState {
   mutating func checkWaits(except paused: Set<LaneID>) {
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) where !paused.contains(call.process) {
       checkBound(call, id)
+      checkWatch(call, id)
     }
   }
 

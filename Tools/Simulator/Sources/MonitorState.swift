@@ -219,7 +219,7 @@ extension Operation {
   var forcesRefresh: Bool {
     switch self {
     case .refresh, .longToken: true
-    case .me, .token, .user, .signIn, .signOut, .restore, .flush: false
+    case .me, .token, .user, .signIn, .signOut, .restore, .flush, .watch: false
     }
   }
 
@@ -227,7 +227,7 @@ extension Operation {
   var mayRefresh: Bool {
     switch self {
     case .me, .token, .longToken, .refresh, .user: true
-    case .signIn, .signOut, .restore, .flush: false
+    case .signIn, .signOut, .restore, .flush, .watch: false
     }
   }
 }

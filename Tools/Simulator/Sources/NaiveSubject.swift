@@ -54,7 +54,7 @@ final class NaiveSubject: Subject {
         try await store.save(response)
       case .signOut: try await signOut(.byUser)
       case .restore: _ = try await store.load()
-      case .flush: break
+      case .flush, .watch: break
       }
       return .done(nil)
     } catch is CancellationError {

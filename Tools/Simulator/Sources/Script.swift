@@ -106,8 +106,9 @@ final class Script: Sendable {
       .me, .token, .refresh, .longToken(ttl * 3 / 4), .user, .signOut, .signIn(email: World.users[isOther ? 1 : 0]),
       .restore,
       .flush,
+      .watch(.seconds(20)),
     ]
-    let operation = operations[world.choices.pick(weights: [45, 16, 7, 3, 4, 9, 8, 3, 3])]
+    let operation = operations[world.choices.pick(weights: [45, 16, 7, 3, 4, 9, 8, 3, 3, 3])]
     if case .signIn = operation { world.coverage.note(.userSwitch) }
     if world.choices.chance(12) {
       await cancelledCall(operation, process)
@@ -155,6 +156,7 @@ final class Script: Sendable {
       _ = world.start(column: column)
     }
     do { try await world.scheduler.sleep(for: .seconds(150), lane: Scheduler.world) } catch { return }
+    world.monitor.atRest()
     for process in world.living {
       await process.tasks.start { [self] in
         // The first call may be the one that finds out what other processes have done (S17, S18).

@@ -19,6 +19,8 @@ enum Operation: Sendable, Hashable {
   case signOut
   case restore
   case flush
+  /// Watches the store for so long, for what other processes do (S17).
+  case watch(Duration)
 
   var name: String {
     switch self {
@@ -31,6 +33,7 @@ enum Operation: Sendable, Hashable {
     case .signOut: "sign out"
     case .restore: "restore"
     case .flush: "flush revocations"
+    case .watch: "watch"
     }
   }
 
@@ -38,8 +41,12 @@ enum Operation: Sendable, Hashable {
   var endsAtOnceWhenCancelled: Bool {
     switch self {
     case .me, .token, .longToken, .refresh: true
-    case .user, .signIn, .signOut, .restore, .flush: false
+    case .user, .signIn, .signOut, .restore, .flush, .watch: false
     }
+  }
+
+  var isWatch: Bool {
+    if case .watch = self { true } else { false }
   }
 }
 

@@ -24,7 +24,7 @@ package struct EngineStep: Sendable, Hashable {
     "read: nothing", "read: a session", "unreadable", "signed in", "signed out", "saved", "user learned",
     "flight: renewed",
     "flight: renewed, unsaved", "flight: adopted", "flight: replaced", "flight: gone", "flight: refused",
-    "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed",
+    "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed", "sign-in discarded",
   ]
   private static let refreshCount = refreshEvents.count * effects.count
   private static let sessionCount = sessionEvents.count * states.count * states.count
@@ -148,6 +148,7 @@ package struct EngineStep: Sendable, Hashable {
       case .noRefreshToken: 15
       case .failed: 16
       }
+    case .discarded: 17
     }
   }
 }

@@ -11,18 +11,22 @@ import Groundwork
 /// What could not be written is written later: rotated tokens (S13), and the removal of a session that is over (S20, S21).
 extension SessionEngine {
   /// Retries to save tokens that are in use from memory, until it succeeds or they are no longer the current ones.
-  func startSaving(_ new: SessionRecord, over base: SessionRecord) {
+  ///
+  /// - Parameter delay: how long to wait before the first try.
+  func startSaving(_ new: SessionRecord, over base: SessionRecord, after delay: Duration = .milliseconds(250)) {
     let generation = core.withLock { core -> UInt64 in
       core.saves += 1
       return core.saves
     }
-    tasks.start { await self.keepSaving(new, over: base, generation: generation) }
+    tasks.start { await self.keepSaving(new, over: base, after: delay, generation: generation) }
   }
 
-  private func keepSaving(_ new: SessionRecord, over base: SessionRecord, generation: UInt64) async {
-    var delay = Duration.milliseconds(250)
+  private func keepSaving(
+    _ new: SessionRecord, over base: SessionRecord, after delay: Duration, generation: UInt64
+  ) async {
+    var delay = delay
     while await pause(delay) {
-      delay = min(delay * 2, .seconds(30))
+      delay = max(.milliseconds(250), min(delay * 2, .seconds(30)))
       let isWanted = core.withLock { core in
         core.saves == generation && core.machine.live?.storedBase != nil
           && core.machine.live?.record.accessToken == new.accessToken
@@ -56,7 +60,7 @@ extension SessionEngine {
   /// Retries to remove a session that is over, for as long as it stands in the store.
   ///
   /// This process knows that it is over and does not use it whatever the store says.
-  func startRemoving(_ record: SessionRecord, note: SignOutNote, revocation: PendingRevocation?) {
+  func startRemoving(_ record: SessionRecord, note: SignOutNote?, revocation: PendingRevocation?) {
     tasks.start {
       var delay = Duration.milliseconds(250)
       while await self.pause(delay) {

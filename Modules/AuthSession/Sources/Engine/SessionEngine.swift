@@ -195,7 +195,8 @@ public final class SessionEngine: Sendable {
 
   /// Asks the store whether another process has changed it, and follows (S17).
   ///
-  /// While tokens are being used the engine does this by itself. A store that cannot be asked changes nothing.
+  /// While tokens are being used the engine does this by itself; `ChangeWatch` does it also while they are not. A store that cannot be
+  /// asked changes nothing, and is asked again the next time. Bound: the store's own.
   public func checkForChanges() async {
     do {
       let counter = try await store.changeCounter()
@@ -205,13 +206,25 @@ public final class SessionEngine: Sendable {
       }
       if hasChanged {
         let before = core.withLock { $0.happenings }
-        let slot = try await store.read(slot)
-        core.withLock { core in _ = feedReading(.read(slot), begunAt: before, to: &core) }
+        follow(try await store.read(slot), begunAt: before)
       }
     } catch {
-      // The session in use goes on being used from memory (S21); the next refresh meets the same error and tells.
-      handle(.unreadable(error))
+      // The session in use goes on being used from memory (S21); the next refresh meets the same error and tells. What has changed
+      // was not seen: the next check reads again, whatever the counter says.
+      handle(.unreadable(error)) { $0.lastChangeCounter = nil }
     }
     core.withLock { $0.isCheckingForChanges = false }
+  }
+
+  private func follow(_ slot: SlotState, begunAt before: UInt64) {
+    let orphan = core.withLock { core -> (new: SessionRecord, base: SessionRecord)? in
+      // Tokens that are in memory alone have lost their session: the save that is due finds that out and revokes them (S13, S19).
+      if let live = core.machine.live, let base = live.storedBase, slot.record?.sessionID != live.record.sessionID {
+        return (live.record, base)
+      }
+      feedReading(.read(slot), begunAt: before, to: &core)
+      return nil
+    }
+    if let orphan { startSaving(orphan.new, over: orphan.base, after: .zero) }
   }
 }

@@ -67,6 +67,8 @@ struct SessionMachine: Sendable {
     /// A record that could not be saved has been saved.
     case saved(SessionRecord)
     case learnedUser(SessionUser, of: SessionID)
+    /// A sign-in failed, and the store may hold its session: that is never followed (S21).
+    case discarded(SessionID)
   }
 
   /// Changes the state and returns what to tell.
@@ -96,6 +98,9 @@ struct SessionMachine: Sendable {
       guard live?.record.sessionID == id else { return [] }
       live?.record.user = user
       summarize()
+      events = []
+    case .discarded(let id):
+      remember(id, .ended(.elsewhere))
       events = []
     }
     if state != before { sequence += 1 }

@@ -192,7 +192,7 @@ extension SlotTransactions {
 
   /// S20: removes one session by its id, never another one's, and puts its newest tokens into the outbox.
   static func remove(
-    _ change: inout SlotChange, sessionID: SessionID, note: SignOutNote, revocation: PendingRevocation?
+    _ change: inout SlotChange, sessionID: SessionID, note: SignOutNote?, revocation: PendingRevocation?
   ) -> RemoveOutcome {
     var revocation = revocation
     defer { if let revocation { change.revocations.append(revocation) } }
