@@ -60,6 +60,9 @@ struct CampaignCommand {
       print("seed \(finding.seed), build \(Output.buildID()), found after \(finding.schedules) schedules")
       print("simulate --replay \(finding.seed)\(setup.arguments)")
       print("choices \(ChoiceList.text(shrunk.choices))")
+      if finding.count > 1 {
+        print("also with the seeds \(finding.seeds.dropFirst().map(String.init).joined(separator: " "))")
+      }
       print(traced.diagram.text)
     }
   }
@@ -76,6 +79,7 @@ struct CampaignCommand {
         "text": .string(shrunk.violation.text), "seed": .number(Double(finding.seed)),
         "schedules": .number(Double(finding.schedules)), "count": .number(Double(finding.count)),
         "choices": .string(ChoiceList.text(shrunk.choices)),
+        "seeds": .array(finding.seeds.map { .number(Double($0)) }),
       ])
     }
     let object: [String: JSONValue] = [

@@ -65,6 +65,7 @@ final class EngineSubject: Subject {
     case .token, .longToken, .refresh: refresh
     case .signIn: exchange + .seconds(2)
     case .signOut: .seconds(2)
+    case .signOutWhoever: .seconds(2 * 9)
     case .restore: .zero
     case .flush: .seconds(1)
     case .watch(let duration): duration
@@ -90,6 +91,7 @@ final class EngineSubject: Subject {
       case .signOut:
         let result = try await engine.signOut()
         if result.wasSignedIn { coverage.note(result.revoked ? .signOut : .signOutOffline) }
+      case .signOutWhoever: try await engine.signOutWhoever()
       case .restore: await engine.restore()
       case .flush: await engine.flushRevocations()
       case .watch(let duration):

@@ -65,6 +65,8 @@ struct Life: Sendable {
   /// Its place in the order of starts and deaths.
   var order: Int
   var sight = Sight.unknown
+  /// Families that it has been in.
+  var wasIn: Set<Int> = []
   /// Families that a sign-out ended here, while it has not returned yet.
   var endingHere: Set<Int> = []
   /// The same, once it has returned.
@@ -76,6 +78,8 @@ struct Life: Sendable {
   /// Families that it has told the server to revoke.
   var revoked: Set<Int> = []
   var wasWriteRefused = false
+  /// Refresh tokens that it knows to be refused, and could not say so in the store at once.
+  var untold: Set<String> = []
   /// Refresh tokens that answers brought here.
   var refreshTokens: [String] = []
   /// Access tokens that a 401 refused here.

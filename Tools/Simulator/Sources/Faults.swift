@@ -23,6 +23,7 @@ final class Faults: Sendable {
     var offlineUntil: Duration = .zero
     var storeError: StoreError?
     var storeErrorUntil: Duration = .zero
+    var refusedUntil: [LaneID: Duration] = [:]
   }
 
   /// 0: nothing goes wrong by itself; 1: seldom; 2: often.
@@ -64,6 +65,15 @@ final class Faults: Sendable {
       state.storeError = error
       state.storeErrorUntil = now + duration
     }
+  }
+
+  /// One process's writes are refused.
+  func refuseWrites(of process: LaneID, for duration: Duration) {
+    let now = scheduler.now
+    state.withLock { state in
+      if !state.isStopped { state.refusedUntil[process] = now + duration }
+    }
+    coverage.note(.storeRefusesWrites)
   }
 
   private var isOffline: Bool {
@@ -122,9 +132,12 @@ final class Faults: Sendable {
   }
 
   /// The error that a store access meets, before anything is done or after all is done.
-  func storeFault(_ access: StoreAccess) -> (error: StoreError, isAfterCommit: Bool)? {
+  func storeFault(_ access: StoreAccess, by process: LaneID) -> (error: StoreError, isAfterCommit: Bool)? {
     let now = scheduler.now
-    let standing = state.withLock { now < $0.storeErrorUntil ? $0.storeError : nil }
+    let standing = state.withLock { state -> StoreError? in
+      if now < state.storeErrorUntil, let error = state.storeError { return error }
+      return state.refusedUntil[process].flatMap { now < $0 ? Self.full : nil }
+    }
     if let standing {
       let readsToo = standing.code == .locked || standing.code == .unavailable
       if access == .write || access == .outbox || readsToo { return (standing, false) }

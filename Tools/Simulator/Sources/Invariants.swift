@@ -43,9 +43,9 @@ extension MonitorState {
           1, "refresh token sent twice at once", "\(lifeName(process)) sends \(name(token)) while its answer is awaited"
         )
       case .granted, .refused:
-        // Who knows may have ended the session and been unable to write it down (S20, S21): then no other process can know.
-        let couldNotTell =
-          earlier.process != process && knower.wasWriteRefused && self.family(of: knower.sight) != tokens[token]?.family
+        // Who knows may have been unable to write down the refusal, or the end of the session (S20, S21): then no other process can know.
+        let hasLeft = knower.wasWriteRefused && self.family(of: knower.sight) != tokens[token]?.family
+        let couldNotTell = earlier.process != process && (hasLeft || knower.untold.contains(token))
         guard !couldNotTell else { continue }
         let word = earlier.outcome == .granted ? "spent" : "refused"
         let isOther = earlier.process != process
@@ -219,12 +219,14 @@ extension MonitorState {
     }
     let life = lives[process]
     let isSignOut =
-      mine.contains { $0.operation == .signOut } || (life?.endedHere.contains(family) ?? false)
+      mine.contains { $0.operation.isSignOut } || (life?.endedHere.contains(family) ?? false)
       || (life?.endingHere.contains(family) ?? false)
     if note?.reason != .refreshRefused, isSignOut {
       families[family].signedOutAt = now
       return
     }
+    // A sign-in that failed is taken back (S21): its session has never begun here, and the server has been told.
+    if let life, note == nil, life.revoked.contains(family), !life.wasIn.contains(family) { return }
     checkEnding(family, process, alsoHeld: old.record?.refreshToken)
   }
 
@@ -253,11 +255,12 @@ extension MonitorState {
   // MARK: When a process changes its mind
 
   mutating func sightChanged(_ process: LaneID, from before: Sight, to after: Sight) {
+    if let family = family(of: after) { lives[process]?.wasIn.insert(family) }
     guard let family = family(of: before), self.family(of: after) != family else { return }
     guard case .signedOut(let reason) = after else { return }
     switch reason {
     case .byUser:
-      if calls.values.contains(where: { $0.process == process && $0.operation == .signOut }) {
+      if calls.values.contains(where: { $0.process == process && $0.operation.isSignOut }) {
         lives[process]?.endingHere.insert(family)
       } else {
         fail(5, "signed out by nobody", "\(lifeName(process)) says that its user signed out of session \(family + 1)")
@@ -278,7 +281,7 @@ extension MonitorState {
     checkBound(call, id)
     checkOwnAnswer(call, id, outcome)
     checkAnswerBelongs(call, id, outcome)
-    guard call.operation == .signOut, let life = lives[call.process] else { return }
+    guard call.operation.isSignOut, let life = lives[call.process] else { return }
     lives[call.process]?.endedHere.formUnion(life.endingHere)
     lives[call.process]?.endingHere = []
   }

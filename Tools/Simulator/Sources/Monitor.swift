@@ -174,7 +174,7 @@ final class Monitor: Sendable {
     }
     if sending.operation == "logout" {
       let isLater = with { state in
-        !state.calls.values.contains { $0.process == process.id && $0.operation == .signOut }
+        !state.calls.values.contains { $0.process == process.id && $0.operation.isSignOut }
       }
       if isLater { coverage.note(.revokedLater) }
     }
@@ -249,7 +249,7 @@ final class Monitor: Sendable {
   func storeFailed(_ process: SimulatedProcess, _ error: StoreError, isWrite: Bool, isAfterCommit: Bool) {
     with { state in
       guard state.lives[process.id] != nil else { return }
-      if isWrite { state.lives[process.id]?.wasWriteRefused = true }
+      if isWrite { state.writeRefused(process.id) }
       state.lives[process.id]?.usedAfterEnd = [:]
       state.lives[process.id]?.blindUntil = state.now
     }

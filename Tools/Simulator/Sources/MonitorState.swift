@@ -92,6 +92,13 @@ struct MonitorState: Sendable {
     if !usesLock, let family = tokens[token]?.family { refreshers[family]?.remove(process) }
   }
 
+  /// The store has refused a write: what the process wanted to tell, no other process can know.
+  mutating func writeRefused(_ process: LaneID) {
+    lives[process]?.wasWriteRefused = true
+    let refused = spendings.filter { $0.value.contains { $0.process == process && $0.outcome == .refused } }
+    lives[process]?.untold.formUnion(refused.keys)
+  }
+
   /// A process has died: what it has not heard, nobody will hear, and what it could not use, nobody will use.
   mutating func settleForGood(_ token: String, _ process: LaneID) {
     for index in (spendings[token] ?? []).indices where spendings[token]?[index].process == process {
@@ -219,7 +226,7 @@ extension Operation {
   var forcesRefresh: Bool {
     switch self {
     case .refresh, .longToken: true
-    case .me, .token, .user, .signIn, .signOut, .restore, .flush, .watch: false
+    case .me, .token, .user, .signIn, .signOut, .signOutWhoever, .restore, .flush, .watch: false
     }
   }
 
@@ -227,7 +234,7 @@ extension Operation {
   var mayRefresh: Bool {
     switch self {
     case .me, .token, .longToken, .refresh, .user: true
-    case .signIn, .signOut, .restore, .flush, .watch: false
+    case .signIn, .signOut, .signOutWhoever, .restore, .flush, .watch: false
     }
   }
 }

@@ -52,7 +52,7 @@ final class NaiveSubject: Subject {
       case .signIn(let email):
         let response = try await client.send(API.login(email: email, password: World.password))
         try await store.save(response)
-      case .signOut: try await signOut(.byUser)
+      case .signOut, .signOutWhoever: try await signOut(.byUser)
       case .restore: _ = try await store.load()
       case .flush, .watch: break
       }

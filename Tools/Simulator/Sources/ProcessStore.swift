@@ -14,7 +14,7 @@ struct ProcessStore: SessionStore {
     _ access: Faults.StoreAccess, before: KillPoint, _ body: () async -> Success, after: (Success) -> KillPoint
   ) async throws(StoreError) -> Success {
     try await stop(at: before)
-    let fault = world.faults.storeFault(access)
+    let fault = world.faults.storeFault(access, by: process.id)
     let isWrite = access == .write || access == .outbox
     if let fault, !fault.isAfterCommit {
       world.monitor.storeFailed(process, fault.error, isWrite: isWrite, isAfterCommit: false)
@@ -64,7 +64,7 @@ struct ProcessStore: SessionStore {
   func acquireRefreshLock(_ slot: SessionSlot, bound: Duration) async throws(StoreError) -> any RefreshLock {
     world.monitor.triedLock(process)
     try await stop(at: .lockWait)
-    if let fault = world.faults.storeFault(.lock) {
+    if let fault = world.faults.storeFault(.lock, by: process.id) {
       world.monitor.storeFailed(process, fault.error, isWrite: false, isAfterCommit: false)
       throw fault.error
     }

@@ -145,7 +145,7 @@ private struct Disturbances {
     let choices = world.choices
     let living = world.living
     let durations: [Duration] = [.milliseconds(300), .seconds(4), .seconds(40)]
-    switch choices.pick(weights: [22, 22, 4, 8, 8, 12, 8, 8, 8]) {
+    switch choices.pick(weights: [20, 20, 4, 7, 7, 10, 8, 7, 7, 10]) {
     case 0:
       guard !living.isEmpty else { return }
       let process = living[choices.pick(living.count)]
@@ -165,9 +165,10 @@ private struct Disturbances {
     case 7:
       world.faults.goOffline(for: durations[choices.pick(durations.count)])
       world.trace.add(.banner, "the network goes down for a while")
-    default:
+    case 8:
       guard !living.isEmpty else { return }
       script.stop(living[choices.pick(living.count)], for: durations[choices.pick(durations.count)])
+    default: script.scene()
     }
   }
 

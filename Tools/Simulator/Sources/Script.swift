@@ -72,6 +72,43 @@ final class Script: Sendable {
     while let task = state.withLock({ $0.pending.popLast() }) { await task.value }
   }
 
+  /// Several callers meet where by chance they seldom would: refreshes, sign-ins and sign-outs in the middle of each other.
+  func scene() {
+    let living = world.living
+    guard !living.isEmpty else { return }
+    let choices = world.choices
+    let first = living[choices.pick(living.count)]
+    let second = living[choices.pick(living.count)]
+    let ending: Operation = [.signOut, .signIn(email: World.users[1]), .signOutWhoever][choices.pick(3)]
+    switch choices.pick(4) {
+    case 0:
+      for process in living { enter(.refresh, process) }
+    case 1:
+      enter(.refresh, first)
+      enter(ending, first)
+    case 2:
+      enter(.signIn(email: World.users[choices.pick(2)]), first)
+      enter(ending, second)
+      enter(ending, first)
+    default:
+      // Rotated tokens that cannot be saved, whose session another process ends meanwhile.
+      world.armRefusal(for: .seconds(40))
+      enter(.refresh, first)
+      enter(ending, second, after: .seconds(5))
+      enter(.refresh, first, after: .seconds(40))
+    }
+  }
+
+  private func enter(_ operation: Operation, _ process: SimulatedProcess, after start: Duration = .zero) {
+    let delays: [Duration] = [.zero, .milliseconds(1), .milliseconds(3), .milliseconds(31), .milliseconds(450)]
+    let delay = start + delays[world.choices.pick(weights: [50, 15, 15, 10, 10])]
+    add(
+      process.tasks.start { [self] in
+        do { try await world.scheduler.sleep(for: delay, lane: process.id) } catch { return }
+        await call(operation, process)
+      })
+  }
+
   // MARK: What users do
 
   /// Most schedules begin with a session that nothing has happened to yet.
@@ -106,7 +143,7 @@ final class Script: Sendable {
       .me, .token, .refresh, .longToken(ttl * 3 / 4), .user, .signOut, .signIn(email: World.users[isOther ? 1 : 0]),
       .restore,
       .flush,
-      .watch(.seconds(20)),
+      .watch(.seconds(5)),
     ]
     let operation = operations[world.choices.pick(weights: [45, 16, 7, 3, 4, 9, 8, 3, 3, 3])]
     if case .signIn = operation { world.coverage.note(.userSwitch) }

@@ -17,6 +17,8 @@ enum Operation: Sendable, Hashable {
   case user
   case signIn(email: String)
   case signOut
+  /// Signs out until nobody is signed in.
+  case signOutWhoever
   case restore
   case flush
   /// Watches the store for so long, for what other processes do (S17).
@@ -31,6 +33,7 @@ enum Operation: Sendable, Hashable {
     case .user: "currentUser"
     case .signIn(let email): "sign in \(email.prefix { $0 != "@" })"
     case .signOut: "sign out"
+    case .signOutWhoever: "sign out whoever"
     case .restore: "restore"
     case .flush: "flush revocations"
     case .watch: "watch"
@@ -41,9 +44,12 @@ enum Operation: Sendable, Hashable {
   var endsAtOnceWhenCancelled: Bool {
     switch self {
     case .me, .token, .longToken, .refresh: true
-    case .user, .signIn, .signOut, .restore, .flush, .watch: false
+    case .user, .signIn, .signOut, .signOutWhoever, .restore, .flush, .watch: false
     }
   }
+
+  /// Whether it signs the user out.
+  var isSignOut: Bool { self == .signOut || self == .signOutWhoever }
 
   var isWatch: Bool {
     if case .watch = self { true } else { false }

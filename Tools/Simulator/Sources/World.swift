@@ -75,6 +75,7 @@ final class World: Sendable {
   private let dice: Guarded<Dice>
   private let processes = Guarded<[SimulatedProcess]>([])
   private let armed = Guarded<KillPoint?>(nil)
+  private let armedRefusal = Guarded<Duration?>(nil)
   private let doomed = Guarded<[SimulatedProcess]>([])
 
   init(_ setup: Setup, choices: Choices, seed: UInt64, isTraced: Bool) {
@@ -168,8 +169,20 @@ final class World: Sendable {
   /// The next process that comes to this point is killed there.
   func arm(_ point: KillPoint) { armed.withLock { $0 = point } }
 
+  /// The next process that has written an intent finds that it can write nothing more, for so long: what it then buys cannot be saved.
+  func armRefusal(for duration: Duration) { armedRefusal.withLock { $0 = duration } }
+
   /// A process has come to a point at which it gives the turn away.
   func reached(_ point: KillPoint, by process: SimulatedProcess) {
+    if point == .afterIntent,
+      let duration = armedRefusal.withLock({ armed in
+        defer { armed = nil }
+        return armed
+      })
+    {
+      faults.refuseWrites(of: process.id, for: duration)
+      trace.add(.note(.process(process.column)), "\(process.name) can write nothing for \(duration.text)")
+    }
     let isMeant = armed.withLock { armed in
       guard armed == point else { return false }
       armed = nil
@@ -192,6 +205,7 @@ final class World: Sendable {
   func calm() {
     faults.stop()
     armed.withLock { $0 = nil }
+    armedRefusal.withLock { $0 = nil }
     doomed.withLock { $0 = [] }
   }
 

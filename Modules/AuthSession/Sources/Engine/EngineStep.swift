@@ -17,7 +17,7 @@ package struct EngineStep: Sendable, Hashable {
     "begin: store error", "granted", "passing", "passing, ambiguous", "refused", "committed", "commit: superseded",
     "commit: replaced", "commit: gone", "commit: store error", "postponed", "postpone: adopt", "postpone: replaced",
     "postpone: gone", "postpone: store error", "ended", "end: adopt", "end: replaced", "end: gone", "end: store error",
-    "session over before sending",
+    "session over before sending", "end: not written",
   ]
   private static let states = ["unknown", "unavailable", "signed out", "signed in"]
   private static let sessionEvents = [
@@ -25,6 +25,7 @@ package struct EngineStep: Sendable, Hashable {
     "flight: renewed",
     "flight: renewed, unsaved", "flight: adopted", "flight: replaced", "flight: gone", "flight: refused",
     "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed", "sign-in discarded",
+    "flight: refused, not written down",
   ]
   private static let refreshCount = refreshEvents.count * effects.count
   private static let sessionCount = sessionEvents.count * states.count * states.count
@@ -104,6 +105,7 @@ package struct EngineStep: Sendable, Hashable {
       case .adopt: 29
       case .replaced: 30
       case .gone: 31
+      case .unwritten: 34
       }
     case .ended(.failure): 32
     case .sessionOver: 33
@@ -147,6 +149,7 @@ package struct EngineStep: Sendable, Hashable {
       case .coolingDown: 14
       case .noRefreshToken: 15
       case .failed: 16
+      case .unended: 18
       }
     case .discarded: 17
     }

@@ -16,11 +16,14 @@ final class RefreshFlight: Sendable {
   let storedBase: SessionRecord?
   /// Whether it only finishes what an earlier life of this program began, while the token still works (S16).
   let isRecovery: Bool
+  /// A refusal of an earlier flight that could not be written down (S10, S11).
+  let refusal: KnownRefusal?
   let result = SharedResult<RefreshOutcome>()
 
-  init(base: SessionRecord, storedBase: SessionRecord?, isRecovery: Bool) {
-    self.base = base
-    self.storedBase = storedBase
+  init(_ live: LiveSession, isRecovery: Bool) {
+    base = live.record
+    storedBase = live.storedBase
+    refusal = live.refusal
     self.isRecovery = isRecovery
   }
 }
@@ -34,6 +37,7 @@ extension RefreshOutcome {
     case .gone(let note): .ended(note.map { SignedOutReason($0) } ?? .elsewhere)
     case .refused(let refusal, _, _):
       .notLoggedIn(.refreshRefused(code: refusal.code, requestID: refusal.requestID))
+    case .unended(_, let error): .storage(error)
     case .passing(let failure, let cooldown):
       .refreshFailed(failure.error, retryAfter: cooldown.map { .clamped(seconds: $0.duration) })
     case .coolingDown(_, let remaining): .coolingDown(remaining, cause: nil)
@@ -51,7 +55,7 @@ extension RefreshOutcome {
   /// Whether the current token may be used instead while it works (S5).
   var isPassing: Bool {
     switch self {
-    case .passing, .coolingDown, .failed, .noRefreshToken: true
+    case .passing, .coolingDown, .failed, .noRefreshToken, .unended: true
     case .renewed, .adopted, .replaced, .gone, .refused: false
     }
   }
@@ -68,8 +72,7 @@ extension SessionEngine {
     }
     if let inTheAir { return inTheAir }
     let flight = RefreshFlight(
-      base: live.record, storedBase: live.storedBase,
-      isRecovery: !waits && live.needsRecovery && live.age.isGood(at: time.sinceBoot))
+      live, isRecovery: !waits && live.needsRecovery && live.age.isGood(at: time.sinceBoot))
     core.flights.append(flight)
     tasks.start { await self.run(flight) }
     return flight
@@ -86,7 +89,7 @@ extension SessionEngine {
 
   /// Performs the machine's effects, each an await of its own, until it is done.
   private func run(_ flight: RefreshFlight) async {
-    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase)
+    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase, refusal: flight.refusal)
     var lock = core.withLock { core -> (any RefreshLock)? in
       guard flight.storedBase != nil else { return nil }
       defer { core.retainedLock = nil }
@@ -136,10 +139,11 @@ extension SessionEngine {
     case .begin(let base):
       // A sign-out that could not reach the store ends the session all the same (S20).
       guard isCurrent(base.sessionID) else { return .began(.success(.gone(nil))) }
-      let (attempt, now, options) = (options.makeID(), ClockReading(time), options)
+      let (attempt, time, options) = (options.makeID(), time, options)
       do {
+        // The time of the transaction, not of its asking: this process may be stopped in between, and a peer refresh (S4).
         let (_, outcome) = try await store.update(slot) {
-          SlotTransactions.begin(&$0, base: base, attempt: attempt, now: now, options: options)
+          SlotTransactions.begin(&$0, base: base, attempt: attempt, now: ClockReading(time), options: options)
         }
         return .began(.success(outcome))
       } catch {
@@ -166,10 +170,10 @@ extension SessionEngine {
       }
     case .postpone(let failure, let base):
       guard isCurrent(base.sessionID) else { return .postponed(.success(.gone(nil))) }
-      let (now, options) = (ClockReading(time), options)
+      let (time, options) = (time, options)
       do {
         let (_, outcome) = try await store.update(slot) {
-          SlotTransactions.postpone(&$0, base: base, failure: failure, now: now, options: options)
+          SlotTransactions.postpone(&$0, base: base, failure: failure, now: ClockReading(time), options: options)
         }
         return .postponed(.success(outcome))
       } catch {
@@ -182,10 +186,21 @@ extension SessionEngine {
         let (_, outcome) = try await store.update(slot) { SlotTransactions.end(&$0, base: base, note: note) }
         return .ended(.success(outcome))
       } catch {
-        return .ended(.failure(error))
+        return .ended(await look(base, unwritten: error))
       }
     case .done:
       return .lock(.success(()))
+    }
+  }
+
+  /// S11: a store that cannot be written may still show whether the refused tokens are the session's.
+  private func look(
+    _ base: SessionRecord, unwritten error: StoreError
+  ) async -> Result<SlotTransactions.EndOutcome, StoreError> {
+    do throws(StoreError) {
+      return .success(SlotTransactions.end(try await store.read(slot), base: base, unwritten: error))
+    } catch {
+      return .failure(error)
     }
   }
 
@@ -258,10 +273,14 @@ extension SessionEngine {
     } else {
       await lock?.release()
     }
-    if case .refused(let refusal, let base, _?) = outcome {
+    switch outcome {
+    case .refused(let refusal, let base, _?):
       let note = SignOutNote(
         .refreshRefused, serverCode: refusal.code, requestID: refusal.requestID, at: time.wallClock)
-      startRemoving(base, note: note, revocation: nil)
+      // Compared again at each try: a peer that keeps to no lock may save newer tokens at any time.
+      startRemoving(base.sessionID) { _ = SlotTransactions.end(&$0, base: base, note: note) }
+    case .unended: startEnding(flight.base.sessionID)
+    default: break
     }
   }
 }

@@ -121,7 +121,9 @@ extension SessionEngine {
       }
       if isFollowed { return .success(()) }
       tell(.persistenceFailed(record.sessionID, error))
-      startRemoving(record, note: nil, revocation: nil)
+      startRemoving(record.sessionID) {
+        _ = SlotTransactions.remove(&$0, sessionID: record.sessionID, note: nil, revocation: nil)
+      }
     }
     await revokeNow(PendingRevocation(record, id: options.makeID()))
     return .failure(SessionError.storage(error))

@@ -67,7 +67,9 @@ extension SessionEngine {
     switch removed {
     case .failure(let error):
       tell(.persistenceFailed(live.record.sessionID, error))
-      startRemoving(live.record, note: note, revocation: nil)
+      startRemoving(live.record.sessionID) {
+        _ = SlotTransactions.remove(&$0, sessionID: live.record.sessionID, note: note, revocation: nil)
+      }
       await revokeNow(revocation)
       return .failure(.storage(error))
     case .success(.replaced(let record)):

@@ -162,6 +162,8 @@ extension SessionEngine: RequestAuthorizer {
   public func authorizeAfterUnauthorized(
     _ refused: RequestAuthorization, endpoint: String
   ) async throws -> RequestAuthorization? {
+    // S17: also a 401 that will cost no refresh may be about a session that another process has ended.
+    await checkForChanges()
     let now = time.sinceBoot
     let step = try core.withLock { core throws(SessionError) -> UnauthorizedStep in
       guard let live = core.machine.live, live.tag == refused.session else {

@@ -35,6 +35,8 @@ public final class SessionEngine: Sendable {
     var retainedLock: (any RefreshLock)?
     /// Grows with each retry of a save that is begun: an older one stops (S13).
     var saves: UInt64 = 0
+    /// The session whose end is being retried (S10, S21).
+    var ending: SessionID?
     /// Grows with each sign-out: a sign-in that began before one is not revived by its late answer.
     var signOuts: UInt64 = 0
     var nextChangeCheck: Duration = .zero

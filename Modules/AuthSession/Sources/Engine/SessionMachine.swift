@@ -20,6 +20,8 @@ struct LiveSession: Sendable {
   var age: TokenAge
   /// An intent of an earlier life is pending: retried before the token is used (S16).
   var needsRecovery = false
+  /// The server's refusal of the refresh token, while it cannot be written down (S10, S11, S21).
+  var refusal: KnownRefusal?
   /// Endpoints that refused the current access token (S9).
   var refusedBy: Set<String> = []
 }
@@ -183,6 +185,10 @@ struct SessionMachine: Sendable {
     case .refused(let refusal, _, let error):
       let events = end(id, .refreshRefused(code: refusal.code, requestID: refusal.requestID))
       return events + (error.map { [.persistenceFailed(id, $0)] } ?? [])
+    case .unended(let refusal, let error):
+      // S11: nobody ends a session without having looked whether it is still the same.
+      live?.refusal = refusal
+      return [.refreshFailing(id, .storage(error))]
     case .noRefreshToken(let record):
       // Nothing can renew it: once its token is known to be dead, the session is over, with a reason (amplify-swift#3943).
       let age = TokenAge(record, at: now, options: options)

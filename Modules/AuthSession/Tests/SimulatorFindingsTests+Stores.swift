@@ -1,0 +1,205 @@
+import AuthModels
+import AuthNetworking
+import AuthStorage
+import AuthTestSupport
+import Groundwork
+import Testing
+import VirtualTime
+
+@testable import AuthSession
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+// What the simulator has found where stores fail, locks exclude nobody and processes are stopped.
+extension SimulatorFindingsTests {
+  @Test(
+    "S10, S11, S21, (6): a refusal ends nothing while the store cannot be asked: a peer's newer tokens are found at the next look"
+  )
+  func refusalBesideBrokenStore() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.refused(RefreshRefusal(code: "invalid_grant"))))
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      // A peer that keeps to no lock, and a store that then fails.
+      await world.refreshBehind("at-peer")
+      for operation in [FaultySessionStore.Operation.update, .read] {
+        store.failAll(operation, with: StoreError(.locked, "The store is locked."))
+      }
+      gate.resolve(())
+      #expect(await caller.value == "storage")
+      #expect(engine.isSignedIn)
+      try await world.pass(.seconds(5))
+      #expect(await world.stored.record?.accessToken == "at-peer", "nobody removes what is alive")
+      for operation in [FaultySessionStore.Operation.update, .read] { store.failAll(operation, with: nil) }
+      try await world.pass(.seconds(40))
+      #expect(await engine.token() == "at-peer")
+      #expect(world.backend.sent == ["rt-1"])
+    }
+  }
+
+  @Test(
+    "S10, S11, (6): what a refusal could not take from the store at once is compared again before it is taken later")
+  func refusalNeverRemovesNewerTokens() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.refused(RefreshRefusal(code: "invalid_grant"))))
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      store.failAll(.update, with: StoreError(.full, "The disk is full."))
+      gate.resolve(())
+      #expect(await caller.value == "notLoggedIn", "the store shows the refused tokens")
+      await world.refreshBehind("at-peer")
+      store.failAll(.update, with: nil)
+      try await world.pass(.seconds(60))
+      #expect(await world.stored.record?.accessToken == "at-peer")
+    }
+  }
+
+  @Test("S11, (6): a refusal beside a disk that cannot be written adopts the peer's tokens that it shows")
+  func refusalBesideFullDisk() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.refused(RefreshRefusal(code: "invalid_grant"))))
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      await world.refreshBehind("at-peer")
+      store.failAll(.update, with: StoreError(.full, "The disk is full."))
+      gate.resolve(())
+      #expect(await caller.value == "at-peer")
+      #expect(engine.isSignedIn)
+    }
+  }
+
+  @Test("S10, S21: a refused session ends by itself as soon as the store can be asked, and its token is not sent again")
+  func refusalWrittenDownLater() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.refused(RefreshRefusal(code: "invalid_grant", requestID: "r-7"))))
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      for operation in [FaultySessionStore.Operation.update, .read] {
+        store.failAll(operation, with: StoreError(.locked, "The store is locked."))
+      }
+      gate.resolve(())
+      #expect(await caller.value == "storage")
+      for _ in 0..<3 { #expect(await engine.token() == "storage") }
+      try await world.pass(.seconds(5))
+      #expect(engine.isSignedIn, "no store error means signed out")
+      for operation in [FaultySessionStore.Operation.update, .read] { store.failAll(operation, with: nil) }
+      try await world.pass(.seconds(31))
+      #expect(engine.signedOutReason == .refreshRefused(code: "invalid_grant", requestID: "r-7"))
+      #expect(await world.stored.record == nil)
+      #expect(world.backend.sent == ["rt-1"])
+    }
+  }
+
+  @Test("S17, (4): a 401 that costs no refresh notices a sign-out elsewhere, and its request is not sent again")
+  func signOutNoticedAtLate401() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      let late = try await engine.authorize()
+      try await engine.refresh()
+      try await world.settle()
+      let other = world.process("B")
+      try await other.signOut()
+      // The request's answer comes now: the token has been replaced here, and the session is over.
+      let outcome = await World.outcome {
+        try await engine.authorizeAfterUnauthorized(late, endpoint: "GET /me")?.accessToken ?? "none"
+      }
+      #expect(outcome == "sessionEnded")
+      #expect(engine.signedOutReason == .elsewhere)
+    }
+  }
+
+  @Test(
+    "S4, S11, (11): a process that was stopped before it could look again takes a peer's tokens for what they are by then"
+  )
+  func stopBeforeLookingAgain() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      store.hold(.update)
+      let caller = world.tasks.start { await engine.token() }
+      try await world.settle()
+      try await world.pass(.seconds(40))
+      await world.refreshBehind("at-peer")
+      store.release(.update)
+      #expect(await caller.value == "at-peer")
+      #expect(world.backend.sent.isEmpty)
+    }
+  }
+
+  #if !canImport(Darwin)
+    @Test("S12, (1): at its bound an exchange is cancelled at once, whether its caller is given the turn or not")
+    func cancelledAtItsBound() async throws {
+      try await World.run { world in
+        let (held, cancelled) = (HeldExecutor(), Guarded(false))
+        let caller = held.tasks.start {
+          await firstWithin(.seconds(15), time: world.clock, tasks: world.tasks) { () -> Bool in
+            let never = SharedResult<Bool>()
+            return await withTaskCancellationHandler {
+              do { return try await never.value() } catch { return false }
+            } onCancel: {
+              cancelled.withLock { $0 = true }
+            }
+          }
+        }
+        held.runAll()
+        try await world.pass(.seconds(15) + .milliseconds(1))
+        #expect(cancelled.withLock { $0 })
+        held.runAll()
+        #expect(await caller.value == nil)
+      }
+    }
+  #endif
+}
+
+extension World {
+  /// A peer that keeps to no lock has refreshed the session just now.
+  fileprivate func refreshBehind(_ accessToken: String) async {
+    _ = await memory.update(Self.slot) { change in
+      change.state.record?.accessToken = accessToken
+      change.state.record?.refreshToken = "rt-peer"
+      change.state.record?.issuedAt = clock.wallClock
+      change.state.record?.sinceBootAtIssue = clock.sinceBoot.inSeconds
+    }
+  }
+}
+
+#if !canImport(Darwin)
+  /// Runs what it was given when it is told to, on the caller's thread.
+  private final class HeldExecutor: TaskExecutor {
+    private let jobs = Guarded<[UnownedJob]>([])
+
+    var tasks: TaskStarter { TaskStarter(executor: self) }
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let unowned = UnownedJob(job)
+      jobs.withLock { $0.append(unowned) }
+    }
+
+    func runAll() {
+      while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+  }
+#endif
