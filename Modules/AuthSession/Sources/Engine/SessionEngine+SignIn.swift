@@ -28,6 +28,8 @@ extension SessionEngine {
 
   /// Makes an account (D1.6, D4.6); where the server gives a session along, it becomes the current one.
   ///
+  /// Bound: as `signIn`.
+  ///
   /// - Throws: as `signIn`; `APIError` with `fields` where the server names them (D1.7).
   @discardableResult
   public func signUp(_ registration: Registration) async throws -> SignUpOutcome {
@@ -40,6 +42,8 @@ extension SessionEngine {
   }
 
   /// Makes tokens that were bought elsewhere the current session (D1.3, `didLogin`).
+  ///
+  /// Bound: the store's own + `revocationBound`.
   ///
   /// - Throws: `SessionError`.
   public func signIn(with grant: TokenGrant) async throws {
@@ -132,6 +136,8 @@ extension SessionEngine {
   // MARK: The user
 
   /// Who is signed in: from the record, or asked of the server and kept (S22).
+  ///
+  /// Bound: twice (`lockWait` + `refreshBound` + the transport's time-out) + the store's own.
   ///
   /// - Parameter fresh: asks the server in any case.
   /// - Throws: `SessionError`, `APIError`, `CancellationError`.
