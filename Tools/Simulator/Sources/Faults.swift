@@ -23,7 +23,9 @@ final class Faults: Sendable {
     var offlineUntil: Duration = .zero
     var storeError: StoreError?
     var storeErrorUntil: Duration = .zero
-    var refusedUntil: [LaneID: Duration] = [:]
+    /// The same for one process.
+    var outages: [LaneID: (error: StoreError, until: Duration)] = [:]
+    var late: [LaneID: StoreError] = [:]
   }
 
   /// 0: nothing goes wrong by itself; 1: seldom; 2: often.
@@ -67,13 +69,22 @@ final class Faults: Sendable {
     }
   }
 
-  /// One process's writes are refused.
-  func refuseWrites(of process: LaneID, for duration: Duration) {
+  /// The store fails one process.
+  func begin(_ outage: World.Outage, of process: LaneID) {
     let now = scheduler.now
     state.withLock { state in
-      if !state.isStopped { state.refusedUntil[process] = now + duration }
+      guard !state.isStopped else { return }
+      state.outages[process] = (outage.error, now + outage.duration)
+      if outage.isAfterCommit { state.late[process] = outage.error }
     }
-    coverage.note(.storeRefusesWrites)
+    coverage.note(outage.error.code == .full ? .storeRefusesWrites : .storeLocked)
+  }
+
+  /// The error of an access that had been committed when an outage began.
+  func lateFault(by process: LaneID) -> StoreError? {
+    let error = state.withLock { $0.late.removeValue(forKey: process) }
+    if error != nil { coverage.note(.storeLiesAfterCommit) }
+    return error
   }
 
   private var isOffline: Bool {
@@ -136,7 +147,7 @@ final class Faults: Sendable {
     let now = scheduler.now
     let standing = state.withLock { state -> StoreError? in
       if now < state.storeErrorUntil, let error = state.storeError { return error }
-      return state.refusedUntil[process].flatMap { now < $0 ? Self.full : nil }
+      return state.outages[process].flatMap { now < $0.until ? $0.error : nil }
     }
     if let standing {
       let readsToo = standing.code == .locked || standing.code == .unavailable

@@ -21,10 +21,15 @@ struct ProcessStore: SessionStore {
       throw fault.error
     }
     let success = await body()
-    try await stop(at: after(success))
-    if let fault {
-      world.monitor.storeFailed(process, fault.error, isWrite: isWrite, isAfterCommit: true)
-      throw fault.error
+    let point = after(success)
+    try await stop(at: point)
+    // Seldom others get many turns before this process goes on: what was true at the access may not be so any more.
+    if world.faults.intensity > 0, !world.faults.isStopped, world.choices.chance(4) {
+      for _ in 0..<12 { try await stop(at: point) }
+    }
+    if let error = world.faults.lateFault(by: process.id) ?? fault?.error {
+      world.monitor.storeFailed(process, error, isWrite: isWrite, isAfterCommit: true)
+      throw error
     }
     return success
   }

@@ -1,4 +1,5 @@
 import Groundwork
+import MockServerCore
 
 /// What the users of the processes do: a schedule's own script, on a lane of its own.
 final class Script: Sendable {
@@ -79,24 +80,48 @@ final class Script: Sendable {
     let choices = world.choices
     let first = living[choices.pick(living.count)]
     let second = living[choices.pick(living.count)]
+    let signIn = Operation.signIn(email: World.users[choices.pick(2)])
     let ending: Operation = [.signOut, .signIn(email: World.users[1]), .signOutWhoever][choices.pick(3)]
-    switch choices.pick(4) {
+    switch choices.pick(6) {
     case 0:
       for process in living { enter(.refresh, process) }
     case 1:
       enter(.refresh, first)
       enter(ending, first)
     case 2:
-      enter(.signIn(email: World.users[choices.pick(2)]), first)
+      enter(signIn, first)
       enter(ending, second)
-      enter(ending, first)
-    default:
+      enter(.signOutWhoever, first)
+    case 3:
       // Rotated tokens that cannot be saved, whose session another process ends meanwhile.
-      world.armRefusal(for: .seconds(40))
+      world.arm(World.Outage(point: .afterIntent, error: Faults.full, duration: .seconds(40)))
       enter(.refresh, first)
       enter(ending, second, after: .seconds(5))
       enter(.refresh, first, after: .seconds(40))
+    case 4:
+      // A refresh that comes back after others have refreshed twice.
+      enter(.refresh, second)
+      world.scheduler.after(.milliseconds(2)) { [self] in stop(second, for: .seconds(4)) }
+      enter(.refresh, first, after: .milliseconds(100))
+      enter(.refresh, first, after: .seconds(1))
+    default:
+      // A refusal, or a sign-in, that meets a store that has just gone away.
+      let point = [KillPoint.afterIntent, .afterSignIn][choices.pick(2)]
+      world.arm(
+        World.Outage(
+          point: point, error: Faults.locked, duration: .seconds(1), isAfterCommit: point == .afterSignIn))
+      if point == .afterIntent { revokeLastSession() }
+      enter(point == .afterIntent ? .refresh : signIn, first)
+      enter(.refresh, first, after: .milliseconds(1500))
     }
+  }
+
+  private func revokeLastSession() {
+    let realm = world.server.realm()
+    guard let last = realm.snapshot.sessions.last(where: \.alive) else { return }
+    realm.revoke(.session(last.id))
+    world.coverage.note(.revokedSession)
+    world.trace.add(.banner, "the server revokes the session")
   }
 
   private func enter(_ operation: Operation, _ process: SimulatedProcess, after start: Duration = .zero) {
@@ -113,6 +138,10 @@ final class Script: Sendable {
 
   /// Most schedules begin with a session that nothing has happened to yet.
   private func signInFirst(_ process: SimulatedProcess) async {
+    if world.faults.intensity > 0, world.choices.chance(3) {
+      world.arm(
+        World.Outage(point: .afterSignIn, error: Faults.locked, duration: .milliseconds(1), isAfterCommit: true))
+    }
     _ = await process.tasks.start { [self] in await call(.signIn(email: World.users[0]), process) }.value
   }
 

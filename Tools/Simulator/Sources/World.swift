@@ -75,7 +75,7 @@ final class World: Sendable {
   private let dice: Guarded<Dice>
   private let processes = Guarded<[SimulatedProcess]>([])
   private let armed = Guarded<KillPoint?>(nil)
-  private let armedRefusal = Guarded<Duration?>(nil)
+  private let armedOutage = Guarded<Outage?>(nil)
   private let doomed = Guarded<[SimulatedProcess]>([])
 
   init(_ setup: Setup, choices: Choices, seed: UInt64, isTraced: Bool) {
@@ -92,7 +92,7 @@ final class World: Sendable {
     let lifetimes: [Duration] = [.seconds(900), .seconds(60), .seconds(20)]
     accessTTL = lifetimes[choices.pick(weights: [50, 30, 20])]
     strangeLifetime = [nil, "null", "-1", "0", "1000000000000000000"][choices.pick(weights: [92, 2, 2, 2, 2])]
-    lockExcludes = processCount == 1 || !choices.chance(12)
+    lockExcludes = processCount == 1 || !choices.chance(18)
     refusesSpentOnly = !lockExcludes && choices.chance(50)
     faults = Faults(
       intensity: choices.pick(weights: [20, 50, 30]), choices: choices, scheduler: scheduler, coverage: coverage)
@@ -169,19 +169,30 @@ final class World: Sendable {
   /// The next process that comes to this point is killed there.
   func arm(_ point: KillPoint) { armed.withLock { $0 = point } }
 
-  /// The next process that has written an intent finds that it can write nothing more, for so long: what it then buys cannot be saved.
-  func armRefusal(for duration: Duration) { armedRefusal.withLock { $0 = duration } }
+  /// A store that fails one process from a point on.
+  struct Outage: Sendable {
+    var point: KillPoint
+    var error: StoreError
+    var duration: Duration
+    /// Whether the access that came to the point fails as well, though it is committed.
+    var isAfterCommit = false
+  }
+
+  /// The next process that comes to the outage's point suffers it.
+  func arm(_ outage: Outage) { armedOutage.withLock { $0 = outage } }
 
   /// A process has come to a point at which it gives the turn away.
   func reached(_ point: KillPoint, by process: SimulatedProcess) {
-    if point == .afterIntent,
-      let duration = armedRefusal.withLock({ armed in
-        defer { armed = nil }
-        return armed
-      })
-    {
-      faults.refuseWrites(of: process.id, for: duration)
-      trace.add(.note(.process(process.column)), "\(process.name) can write nothing for \(duration.text)")
+    let outage = armedOutage.withLock { armed -> Outage? in
+      guard armed?.point == point else { return nil }
+      defer { armed = nil }
+      return armed
+    }
+    if let outage {
+      faults.begin(outage, of: process.id)
+      trace.add(
+        .note(.process(process.column)),
+        "to \(process.name) the store is \(outage.error.code.rawValue) for \(outage.duration.text)")
     }
     let isMeant = armed.withLock { armed in
       guard armed == point else { return false }
@@ -205,7 +216,7 @@ final class World: Sendable {
   func calm() {
     faults.stop()
     armed.withLock { $0 = nil }
-    armedRefusal.withLock { $0 = nil }
+    armedOutage.withLock { $0 = nil }
     doomed.withLock { $0 = [] }
   }
 

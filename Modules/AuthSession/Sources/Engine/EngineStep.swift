@@ -25,7 +25,7 @@ package struct EngineStep: Sendable, Hashable {
     "flight: renewed",
     "flight: renewed, unsaved", "flight: adopted", "flight: replaced", "flight: gone", "flight: refused",
     "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed", "sign-in discarded",
-    "flight: refused, not written down",
+    "flight: refused, not written down", "flight: too late",
   ]
   private static let refreshCount = refreshEvents.count * effects.count
   private static let sessionCount = sessionEvents.count * states.count * states.count
@@ -52,8 +52,13 @@ package struct EngineStep: Sendable, Hashable {
   }
 
   init(_ event: SessionMachine.Event, from before: SessionState, to after: SessionState) {
+    let isTooLate =
+      if case .flightEnded(_, let id) = event {
+        if case .signedIn(let summary) = before { summary.id != id } else { true }
+      } else { false }
     index =
-      Self.refreshCount + (Self.place(of: event) * Self.states.count + Self.place(of: before)) * Self.states.count
+      Self.refreshCount + ((isTooLate ? 19 : Self.place(of: event)) * Self.states.count + Self.place(of: before))
+      * Self.states.count
       + Self.place(of: after)
   }
 

@@ -12,22 +12,18 @@ import Groundwork
 /// one that is over (S20, S21).
 extension SessionEngine {
   /// Retries to save tokens that are in use from memory, until it succeeds or they are no longer the current ones.
-  ///
-  /// - Parameter delay: how long to wait before the first try.
-  func startSaving(_ new: SessionRecord, over base: SessionRecord, after delay: Duration = .milliseconds(250)) {
+  func startSaving(_ new: SessionRecord, over base: SessionRecord) {
     let generation = core.withLock { core -> UInt64 in
       core.saves += 1
       return core.saves
     }
-    tasks.start { await self.keepSaving(new, over: base, after: delay, generation: generation) }
+    tasks.start { await self.keepSaving(new, over: base, generation: generation) }
   }
 
-  private func keepSaving(
-    _ new: SessionRecord, over base: SessionRecord, after delay: Duration, generation: UInt64
-  ) async {
-    var delay = delay
+  private func keepSaving(_ new: SessionRecord, over base: SessionRecord, generation: UInt64) async {
+    var delay = Duration.milliseconds(250)
     while await pause(delay) {
-      delay = max(.milliseconds(250), min(delay * 2, .seconds(30)))
+      delay = min(delay * 2, .seconds(30))
       let isWanted = core.withLock { core in
         core.saves == generation && core.machine.live?.storedBase != nil
           && core.machine.live?.record.accessToken == new.accessToken

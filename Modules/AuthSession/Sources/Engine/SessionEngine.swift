@@ -219,14 +219,23 @@ public final class SessionEngine: Sendable {
   }
 
   private func follow(_ slot: SlotState, begunAt before: UInt64) {
-    let orphan = core.withLock { core -> (new: SessionRecord, base: SessionRecord)? in
-      // Tokens that are in memory alone have lost their session: the save that is due finds that out and revokes them (S13, S19).
-      if let live = core.machine.live, let base = live.storedBase, slot.record?.sessionID != live.record.sessionID {
-        return (live.record, base)
+    typealias Orphan = (new: SessionRecord, base: SessionRecord, lock: (any RefreshLock)?)
+    let orphan = core.withLock { core -> Orphan? in
+      let live = core.machine.live
+      guard feedReading(.read(slot), begunAt: before, to: &core) else { return nil }
+      guard let live, let base = live.storedBase, core.machine.live?.record.sessionID != live.record.sessionID else {
+        return nil
       }
-      feedReading(.read(slot), begunAt: before, to: &core)
-      return nil
+      defer { core.retainedLock = nil }
+      return (live.record, base, core.retainedLock)
     }
-    if let orphan { startSaving(orphan.new, over: orphan.base, after: .zero) }
+    guard let orphan else { return }
+    // Tokens that were in memory alone have lost their session: they are revoked, by the outbox if it can be written (S13, S19).
+    tasks.start {
+      await orphan.lock?.release()
+      if case .failure = await self.save(orphan.new, over: orphan.base) {
+        await self.revokeNow(PendingRevocation(orphan.new, id: self.options.makeID()))
+      }
+    }
   }
 }

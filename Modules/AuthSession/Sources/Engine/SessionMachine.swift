@@ -118,8 +118,7 @@ struct SessionMachine: Sendable {
         state = .signedOut(SignedOutReason(slot.lastSignOut))
         return []
       }
-      // A record that was never saved cannot be missing (S13).
-      return live.storedBase == nil && slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
+      return slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
     }
     let needsRecovery = slot.intent?.version == record.version
     guard let live else {
