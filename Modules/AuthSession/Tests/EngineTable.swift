@@ -107,6 +107,7 @@ enum EngineTable {
         .began(.success(.begun(record))), .began(.success(.adopt(newer))), .began(.success(.replaced(other))),
         .began(.success(.gone(nil))), .began(.success(.coolingDown(cooldown, remaining: .seconds(1)))),
         .began(.success(.noRefreshToken(record))), .began(.failure(storeError)),
+        .joined(.adopted(newer)), .joined(.passing(passing, nil)),
       ]
     case .send:
       [

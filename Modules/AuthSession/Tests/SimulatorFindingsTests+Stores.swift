@@ -147,6 +147,56 @@ extension SimulatorFindingsTests {
     }
   }
 
+  @Test("S17, (1), (4): the second try of an ambiguous refresh is not sent once another process has signed out")
+  func secondTryAfterSignOutElsewhere() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn()
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.passing(.lostAnswer)))
+      let caller = world.tasks.start {
+        await World.outcome {
+          try await engine.refresh(); return "refreshed"
+        }
+      }
+      try await world.settle()
+      try await world.process("B").signOut()
+      gate.resolve(())
+      #expect(await caller.value == "sessionEnded")
+      #expect(world.backend.sent == ["rt-1"])
+    }
+  }
+
+  @Test(
+    "S6, (1): flights that set out with different tokens and find the same one in the store spend it once, also where the lock excludes nobody",
+    arguments: [true, false])
+  func oneFlightPerTokenFound(secondComesLate: Bool) async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      try await world.pass(.seconds(1000))
+      // A peer that keeps to no lock has refreshed, so long ago that its token is old as well.
+      await world.refreshBehind("at-peer")
+      world.backend.state.withLock { _ = $0.live.insert("rt-peer") }
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate))
+      try await world.pass(.seconds(1000))
+      if !secondComesLate { store.hold(.update) }
+      let first = world.tasks.start { await engine.token() }
+      try await world.settle()
+      await engine.checkForChanges()
+      world.memory.releaseLocks(heldBy: "A")
+      let second = world.tasks.start { await engine.token() }
+      try await world.settle()
+      store.release(.update)
+      try await world.settle()
+      #expect(world.backend.sent == ["rt-peer"])
+      gate.resolve(())
+      #expect(await first.value == "at-2")
+      #expect(await second.value == "at-2")
+      #expect(world.backend.sent == ["rt-peer"])
+    }
+  }
+
   #if !canImport(Darwin)
     @Test("S12, (1): at its bound an exchange is cancelled at once, whether its caller is given the turn or not")
     func cancelledAtItsBound() async throws {

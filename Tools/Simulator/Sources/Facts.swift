@@ -77,8 +77,7 @@ struct Life: Sendable {
   var blindUntil = Duration.zero
   /// Families that it has told the server to revoke.
   var revoked: Set<Int> = []
-  var wasWriteRefused = false
-  /// Refresh tokens that it knows to be refused, and could not say so in the store at once.
+  /// Refresh tokens that it knows to be spent or refused, and could not say so in the store, which still holds them.
   var untold: Set<String> = []
   /// Refresh tokens that answers brought here.
   var refreshTokens: [String] = []

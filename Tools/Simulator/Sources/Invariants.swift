@@ -43,9 +43,9 @@ extension MonitorState {
           1, "refresh token sent twice at once", "\(lifeName(process)) sends \(name(token)) while its answer is awaited"
         )
       case .granted, .refused:
-        // Who knows may have been unable to write down the refusal, or the end of the session (S20, S21): then no other process can know.
-        let hasLeft = knower.wasWriteRefused && self.family(of: knower.sight) != tokens[token]?.family
-        let couldNotTell = earlier.process != process && (hasLeft || knower.untold.contains(token))
+        // Who knows may have been unable to write that down, and may have given up its lock with its session (S20, S21): then no other
+        // process can know, nor when it has begun to send before that was made good.
+        let couldNotTell = earlier.process != process && knower.untold.contains(token)
         guard !couldNotTell else { continue }
         let word = earlier.outcome == .granted ? "spent" : "refused"
         let isOther = earlier.process != process
@@ -176,7 +176,6 @@ extension MonitorState {
       if before == after, isNews { checkNoStepBack(old, record, process) }
       families[after].wasStored = true
     }
-    lives[process]?.wasWriteRefused = false
     if let intent = new.intent, intent.attempt != old.intent?.attempt, let token = new.record?.refreshToken {
       intents[token, default: 0] += 1
     }

@@ -94,9 +94,11 @@ struct MonitorState: Sendable {
 
   /// The store has refused a write: what the process wanted to tell, no other process can know.
   mutating func writeRefused(_ process: LaneID) {
-    lives[process]?.wasWriteRefused = true
-    let refused = spendings.filter { $0.value.contains { $0.process == process && $0.outcome == .refused } }
-    lives[process]?.untold.formUnion(refused.keys)
+    guard let token = stored.record?.refreshToken else { return }
+    let isKnown = (spendings[token] ?? []).contains {
+      $0.process == process && ($0.outcome == .refused || $0.outcome == .granted)
+    }
+    if isKnown { lives[process]?.untold.insert(token) }
   }
 
   /// A process has died: what it has not heard, nobody will hear, and what it could not use, nobody will use.

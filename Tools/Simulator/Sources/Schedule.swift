@@ -145,7 +145,7 @@ private struct Disturbances {
     let choices = world.choices
     let living = world.living
     let durations: [Duration] = [.milliseconds(300), .seconds(4), .seconds(40)]
-    switch choices.pick(weights: [19, 19, 4, 7, 7, 9, 7, 7, 7, 14]) {
+    switch choices.pick(weights: [19, 19, 4, 7, 7, 9, 7, 7, 7, world.lockExcludes ? 14 : 30]) {
     case 0:
       guard !living.isEmpty else { return }
       let process = living[choices.pick(living.count)]

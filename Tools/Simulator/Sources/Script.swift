@@ -79,10 +79,11 @@ final class Script: Sendable {
     guard !living.isEmpty else { return }
     let choices = world.choices
     let first = living[choices.pick(living.count)]
-    let second = living[choices.pick(living.count)]
+    let others = living.filter { $0.id != first.id }
+    let second = others.isEmpty || choices.chance(25) ? first : others[choices.pick(others.count)]
     let signIn = Operation.signIn(email: World.users[choices.pick(2)])
     let ending: Operation = [.signOut, .signIn(email: World.users[1]), .signOutWhoever][choices.pick(3)]
-    switch choices.pick(6) {
+    switch choices.pick(weights: world.lockExcludes ? [1, 1, 1, 2, 1, 1] : [1, 1, 1, 1, 5, 1]) {
     case 0:
       for process in living { enter(.refresh, process) }
     case 1:
@@ -138,7 +139,7 @@ final class Script: Sendable {
 
   /// Most schedules begin with a session that nothing has happened to yet.
   private func signInFirst(_ process: SimulatedProcess) async {
-    if world.faults.intensity > 0, world.choices.chance(3) {
+    if world.faults.intensity > 0, world.choices.chance(6) {
       world.arm(
         World.Outage(point: .afterSignIn, error: Faults.locked, duration: .milliseconds(1), isAfterCommit: true))
     }

@@ -92,7 +92,7 @@ final class World: Sendable {
     let lifetimes: [Duration] = [.seconds(900), .seconds(60), .seconds(20)]
     accessTTL = lifetimes[choices.pick(weights: [50, 30, 20])]
     strangeLifetime = [nil, "null", "-1", "0", "1000000000000000000"][choices.pick(weights: [92, 2, 2, 2, 2])]
-    lockExcludes = processCount == 1 || !choices.chance(18)
+    lockExcludes = processCount == 1 || !choices.chance(22)
     refusesSpentOnly = !lockExcludes && choices.chance(50)
     faults = Faults(
       intensity: choices.pick(weights: [20, 50, 30]), choices: choices, scheduler: scheduler, coverage: coverage)

@@ -18,6 +18,7 @@ package struct EngineStep: Sendable, Hashable {
     "commit: replaced", "commit: gone", "commit: store error", "postponed", "postpone: adopt", "postpone: replaced",
     "postpone: gone", "postpone: store error", "ended", "end: adopt", "end: replaced", "end: gone", "end: store error",
     "session over before sending", "end: not written",
+    "another flight's end",
   ]
   private static let states = ["unknown", "unavailable", "signed out", "signed in"]
   private static let sessionEvents = [
@@ -25,7 +26,7 @@ package struct EngineStep: Sendable, Hashable {
     "flight: renewed",
     "flight: renewed, unsaved", "flight: adopted", "flight: replaced", "flight: gone", "flight: refused",
     "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed", "sign-in discarded",
-    "flight: refused, not written down", "flight: too late",
+    "flight: refused, not written down", "too late for its session",
   ]
   private static let refreshCount = refreshEvents.count * effects.count
   private static let sessionCount = sessionEvents.count * states.count * states.count
@@ -52,10 +53,13 @@ package struct EngineStep: Sendable, Hashable {
   }
 
   init(_ event: SessionMachine.Event, from before: SessionState, to after: SessionState) {
+    let current: SessionID? = if case .signedIn(let summary) = before { summary.id } else { nil }
     let isTooLate =
-      if case .flightEnded(_, let id) = event {
-        if case .signedIn(let summary) = before { summary.id != id } else { true }
-      } else { false }
+      switch event {
+      case .flightEnded(_, let id): current != id
+      case .saved(let record): current != record.sessionID
+      default: false
+      }
     index =
       Self.refreshCount + ((isTooLate ? 19 : Self.place(of: event)) * Self.states.count + Self.place(of: before))
       * Self.states.count
@@ -114,6 +118,7 @@ package struct EngineStep: Sendable, Hashable {
       }
     case .ended(.failure): 32
     case .sessionOver: 33
+    case .joined: 35
     }
   }
 

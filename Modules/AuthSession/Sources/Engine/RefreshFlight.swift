@@ -18,6 +18,8 @@ final class RefreshFlight: Sendable {
   let isRecovery: Bool
   /// A refusal of an earlier flight that could not be written down (S10, S11).
   let refusal: KnownRefusal?
+  /// The token that it spends, once it has looked what stands in the store: that may be newer than `base`'s.
+  let spends = Guarded<String?>(nil)
   let result = SharedResult<RefreshOutcome>()
 
   init(_ live: LiveSession, isRecovery: Bool) {
@@ -67,8 +69,9 @@ extension SessionEngine {
   /// - Parameter waits: the caller cannot do without new tokens, so a peer's refresh is waited for; otherwise a retry of what an
   ///   earlier life began leaves a living owner alone (S16). Such a retry that is in the air is joined all the same (S6): `landing`.
   func flight(for live: LiveSession, in core: inout Core, waits: Bool = false) -> RefreshFlight {
-    let inTheAir = core.flights.first {
-      $0.base.sessionID == live.record.sessionID && $0.base.refreshToken == live.record.refreshToken
+    let inTheAir = core.flights.first { flight in
+      flight.base.sessionID == live.record.sessionID
+        && (flight.spends.withLock { $0 } ?? flight.base.refreshToken) == live.record.refreshToken
     }
     if let inTheAir { return inTheAir }
     let flight = RefreshFlight(
@@ -145,12 +148,18 @@ extension SessionEngine {
         let (_, outcome) = try await store.update(slot) {
           SlotTransactions.begin(&$0, base: base, attempt: attempt, now: ClockReading(time), options: options)
         }
+        if case .begun(let record) = outcome, let other = register(flight, spending: record) {
+          return .joined(await joinedOutcome(other))
+        }
         return .began(.success(outcome))
       } catch {
         return .began(.failure(error))
       }
     case .send(let base):
-      if !sending.isShielded {
+      if sending.isShielded {
+        // S17: before a second try too; the first may have taken its time.
+        await checkForChanges()
+      } else {
         sending.isShielded = true
         options.refreshShield.raise()
       }
@@ -190,6 +199,29 @@ extension SessionEngine {
       }
     case .done:
       return .lock(.success(()))
+    }
+  }
+
+  /// S6: the flight spends this record's token from now on, unless another flight of this process does already: where a lock excludes
+  /// nobody, two flights that set out with different tokens may find the same one in the store.
+  private func register(_ flight: RefreshFlight, spending record: SessionRecord) -> RefreshFlight? {
+    core.withLock { core in
+      let other = core.flights.first { other in
+        other !== flight && other.base.sessionID == record.sessionID
+          && other.spends.withLock { $0 } == record.refreshToken
+      }
+      if other == nil { flight.spends.withLock { $0 = record.refreshToken } }
+      return other
+    }
+  }
+
+  private func joinedOutcome(_ flight: RefreshFlight) async -> RefreshOutcome {
+    do {
+      let outcome = try await flight.result.value()
+      if case .renewed(let record, _, _) = outcome { return .adopted(record) }
+      return outcome
+    } catch {
+      return .failed(.refreshFailed(nil, message: "The refresh was interrupted."))
     }
   }
 

@@ -36,6 +36,8 @@ struct RefreshMachine: Sendable {
     case savedEarlier(Result<SlotTransactions.CommitOutcome, StoreError>, record: SessionRecord?)
     case lock(Result<Void, StoreError>)
     case began(Result<SlotTransactions.BeginOutcome, StoreError>)
+    /// Another flight of this process spends the token that was found; this is how that one ended (S6).
+    case joined(RefreshOutcome)
     case answered(RefreshAnswer)
     /// Nothing was sent: the session has ended here, or was replaced, since the intent was written (S18, S20).
     case sessionOver
@@ -112,6 +114,8 @@ struct RefreshMachine: Sendable {
       case .success(.noRefreshToken(let record)): return finish(.noRefreshToken(record))
       case .failure(let error): return finish(.failed(.storage(error)))
       }
+
+    case (.beginning, .joined(let outcome)): return finish(outcome)
 
     case (.sending(let base, let tries), .answered(let answer)):
       switch answer {
