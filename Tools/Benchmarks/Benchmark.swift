@@ -11,7 +11,7 @@ struct Benchmark: Sendable {
   }
 
   /// All there are, in the order in which they run.
-  static let all: [Benchmark] = [.hotPath, .storm, .calls, .ready, .coldStart, .storeSpeed, .endurance]
+  static let all: [Benchmark] = [.hotPath, .storm, .calls, .ready, .coldStart, .storeSpeed, .simulator, .endurance]
 
   /// The word on the command line.
   var name: String

@@ -171,7 +171,7 @@ extension SimulatorFindingsTests {
     arguments: [true, false])
   func oneFlightPerTokenFound(secondComesLate: Bool) async throws {
     try await World.run { world in
-      let store = FaultySessionStore(world.memory)
+      let store = FaultySessionStore(world.memory.connection(as: "A"))
       let engine = try await world.signedIn(store: store)
       try await world.pass(.seconds(1000))
       // A peer that keeps to no lock has refreshed, so long ago that its token is old as well.

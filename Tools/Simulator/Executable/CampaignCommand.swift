@@ -27,7 +27,8 @@ struct CampaignCommand {
     } else {
       let rate = Int(Double(report.passed + report.failed) / max(seconds, 0.001))
       print(
-        "\(setup.subject.rawValue): \(report.passed + report.failed) schedules, \(report.steps) steps, \(rate) schedules/s"
+        "\(setup.subject.rawValue): \(report.passed + report.failed) schedules, \(report.steps) steps, "
+          + "\(Int(report.elapsed.inSeconds / 3600)) h of virtual time, \(rate) schedules/s"
       )
       if let naive {
         naive.printTable()
@@ -86,6 +87,7 @@ struct CampaignCommand {
       "subject": .string(setup.subject.rawValue), "build": .string(Output.buildID()),
       "schedules": .number(Double(report.passed + report.failed)), "passed": .number(Double(report.passed)),
       "failed": .number(Double(report.failed)), "steps": .number(Double(report.steps)), "seconds": .number(seconds),
+      "virtualSeconds": .number(report.elapsed.inSeconds.rounded()),
       "schedulesPerSecond": .number((Double(report.passed + report.failed) / max(seconds, 0.001)).rounded()),
       "escaped": .number(Double(escaped)), "violations": .array(findings),
       "rules": counts(coverage.rules.map { ($0.text, $0.count) }),

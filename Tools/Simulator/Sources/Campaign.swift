@@ -39,6 +39,8 @@ package struct Campaign: Sendable {
     package var failed = 0
     /// Steps in all.
     package var steps = 0
+    /// Virtual time in all.
+    package var elapsed = Duration.zero
     /// What was reached.
     package var coverage = Coverage()
     /// The kinds of violations, the first found first.
@@ -90,6 +92,7 @@ package struct Campaign: Sendable {
     progress.withLock { progress in
       if outcome.violations.isEmpty { progress.report.passed += 1 } else { progress.report.failed += 1 }
       progress.report.steps += outcome.steps
+      progress.report.elapsed += outcome.elapsed
       progress.report.coverage.add(outcome.coverage)
       for violation in outcome.violations {
         var finding =

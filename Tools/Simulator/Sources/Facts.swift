@@ -65,6 +65,8 @@ struct Life: Sendable {
   /// Its place in the order of starts and deaths.
   var order: Int
   var sight = Sight.unknown
+  /// Families whose sign-in it has saved.
+  var savedHere: Set<Int> = []
   /// Families that it has been in.
   var wasIn: Set<Int> = []
   /// Families that a sign-out ended here, while it has not returned yet.

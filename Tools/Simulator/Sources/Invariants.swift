@@ -173,6 +173,7 @@ extension MonitorState {
       familyOfSession[record.sessionID] = after
       let isNews = before != after || old.record?.accessToken != record.accessToken
       if isNews { checkNoRevival(after, process) }
+      if before != after { lives[process]?.savedHere.insert(after) }
       if before == after, isNews { checkNoStepBack(old, record, process) }
       families[after].wasStored = true
     }
@@ -224,8 +225,8 @@ extension MonitorState {
       families[family].signedOutAt = now
       return
     }
-    // A sign-in that failed is taken back (S21): its session has never begun here, and the server has been told.
-    if let life, note == nil, life.revoked.contains(family), !life.wasIn.contains(family) { return }
+    // A sign-in that failed is taken back by who made it (S21): its session has never begun there, and is revoked.
+    if let life, note == nil, life.savedHere.contains(family), !life.wasIn.contains(family) { return }
     checkEnding(family, process, alsoHeld: old.record?.refreshToken)
   }
 

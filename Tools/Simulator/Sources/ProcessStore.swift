@@ -24,7 +24,9 @@ struct ProcessStore: SessionStore {
     let point = after(success)
     try await stop(at: point)
     // Seldom others get many turns before this process goes on: what was true at the access may not be so any more.
-    if world.faults.intensity > 0, !world.faults.isStopped, world.choices.chance(point == .afterSignIn ? 30 : 4) {
+    if world.faults.intensity > 0, !world.faults.isStopped,
+      world.choices.chance(point == .afterSignIn ? 40 : world.lockExcludes ? 4 : 10)
+    {
       for _ in 0..<12 { try await stop(at: point) }
     }
     if let error = world.faults.lateFault(by: process.id) ?? fault?.error {

@@ -83,12 +83,12 @@ final class Script: Sendable {
     let second = others.isEmpty || choices.chance(25) ? first : others[choices.pick(others.count)]
     let signIn = Operation.signIn(email: World.users[choices.pick(2)])
     let ending: Operation = [.signOut, .signIn(email: World.users[1]), .signOutWhoever][choices.pick(3)]
-    switch choices.pick(weights: world.lockExcludes ? [1, 1, 1, 2, 1, 1] : [1, 1, 1, 1, 5, 1]) {
+    switch choices.pick(weights: world.lockExcludes ? [1, 2, 2, 2, 1, 1, 0] : [1, 1, 1, 1, 4, 1, 3]) {
     case 0:
       for process in living { enter(.refresh, process) }
     case 1:
       enter(.refresh, first)
-      enter(ending, first)
+      enter(ending, choices.chance(50) ? second : first)
     case 2:
       enter(signIn, first)
       enter(ending, second)
@@ -105,6 +105,13 @@ final class Script: Sendable {
       world.scheduler.after(.milliseconds(2)) { [self] in stop(second, for: .seconds(4)) }
       enter(.refresh, first, after: .milliseconds(100))
       enter(.refresh, first, after: .seconds(1))
+    case 6:
+      // Rotated tokens that cannot be saved, whose session another process refreshes meanwhile.
+      world.arm(World.Outage(point: .afterIntent, error: Faults.full, duration: .seconds(40)))
+      enter(.refresh, first)
+      enter(.refresh, second, after: .seconds(5))
+      enter(.refresh, second, after: .seconds(7))
+      enter(.refresh, first, after: .seconds(40))
     default:
       // A refusal, or a sign-in, that meets a store that has just gone away.
       let point = [KillPoint.afterIntent, .afterSignIn][choices.pick(2)]

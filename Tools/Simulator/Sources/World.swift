@@ -92,7 +92,7 @@ final class World: Sendable {
     let lifetimes: [Duration] = [.seconds(900), .seconds(60), .seconds(20)]
     accessTTL = lifetimes[choices.pick(weights: [50, 30, 20])]
     strangeLifetime = [nil, "null", "-1", "0", "1000000000000000000"][choices.pick(weights: [92, 2, 2, 2, 2])]
-    lockExcludes = processCount == 1 || !choices.chance(22)
+    lockExcludes = processCount == 1 || !choices.chance(28)
     refusesSpentOnly = !lockExcludes && choices.chance(50)
     faults = Faults(
       intensity: choices.pick(weights: [20, 50, 30]), choices: choices, scheduler: scheduler, coverage: coverage)
@@ -226,9 +226,10 @@ final class World: Sendable {
     for process in processes.withLock({ $0 }) { process.subject = nil }
   }
 
-  /// Checks after each step.
+  /// Checks after each step: what a process believes changes in its own jobs alone, or as the world acts on it.
   func lookAround() {
-    for process in living {
+    guard let lane = scheduler.lastLane else { return }
+    for process in processes.withLock({ $0 }) where process.isAlive && (lane == process.id || lane == Scheduler.world) {
       if let subject = process.subject { monitor.look(at: process, subject.sight) }
     }
   }

@@ -71,7 +71,7 @@ extension SessionEngine {
   func flight(for live: LiveSession, in core: inout Core, waits: Bool = false) -> RefreshFlight {
     let inTheAir = core.flights.first { flight in
       flight.base.sessionID == live.record.sessionID
-        && (flight.spends.withLock { $0 } ?? flight.base.refreshToken) == live.record.refreshToken
+        && [flight.base.refreshToken, flight.spends.withLock { $0 }].contains(live.record.refreshToken)
     }
     if let inTheAir { return inTheAir }
     let flight = RefreshFlight(
@@ -148,10 +148,12 @@ extension SessionEngine {
         let (_, outcome) = try await store.update(slot) {
           SlotTransactions.begin(&$0, base: base, attempt: attempt, now: ClockReading(time), options: options)
         }
-        if case .begun(let record) = outcome, let other = register(flight, spending: record) {
-          return .joined(await joinedOutcome(other))
+        guard case .begun(let record) = outcome else { return .began(.success(outcome)) }
+        switch register(flight, spending: record) {
+        case .spend: return .began(.success(outcome))
+        case .join(let other): return .joined(await joinedOutcome(other))
+        case .adopt(let newer): return .joined(.adopted(newer))
         }
-        return .began(.success(outcome))
       } catch {
         return .began(.failure(error))
       }
@@ -202,16 +204,28 @@ extension SessionEngine {
     }
   }
 
-  /// S6: the flight spends this record's token from now on, unless another flight of this process does already: where a lock excludes
-  /// nobody, two flights that set out with different tokens may find the same one in the store.
-  private func register(_ flight: RefreshFlight, spending record: SessionRecord) -> RefreshFlight? {
+  private enum Registration {
+    case spend
+    case join(RefreshFlight)
+    case adopt(SessionRecord)
+  }
+
+  /// S6: the flight spends this record's token from now on, unless another flight of this process does already, or has done so since the
+  /// store was read: where a lock excludes nobody, two flights that set out with different tokens may find the same one there.
+  private func register(_ flight: RefreshFlight, spending record: SessionRecord) -> Registration {
     core.withLock { core in
       let other = core.flights.first { other in
         other !== flight && other.base.sessionID == record.sessionID
           && other.spends.withLock { $0 } == record.refreshToken
       }
-      if other == nil { flight.spends.withLock { $0 = record.refreshToken } }
-      return other
+      if let other { return .join(other) }
+      if let live = core.machine.live, live.record.sessionID == record.sessionID,
+        live.record.stamp > record.stamp || live.storedBase?.refreshToken == record.refreshToken
+      {
+        return .adopt(live.record)
+      }
+      flight.spends.withLock { $0 = record.refreshToken }
+      return .spend
     }
   }
 
