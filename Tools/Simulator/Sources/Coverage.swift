@@ -121,6 +121,9 @@ package struct Coverage: Sendable {
     }
   }
 
+  /// The names of all steps in the table, whether they can happen or not.
+  package static let everyStep = (0..<EngineStep.count).map { EngineStep(index: $0).name }
+
   /// A step of one of the engine's machines.
   package struct Transition: Sendable {
     /// What happened, and what followed.

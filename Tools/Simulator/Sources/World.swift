@@ -31,18 +31,24 @@ package struct Setup: Sendable, Hashable {
   package var processes: Int?
   /// The server's policy; nil: chosen.
   package var policy: RotationKind?
+  /// Whether the refresh lock keeps others out; nil: chosen.
+  package var lockExcludes: Bool?
 
   /// Fixes what is given.
-  package init(subject: SubjectKind = .engine, processes: Int? = nil, policy: RotationKind? = nil) {
+  package init(
+    subject: SubjectKind = .engine, processes: Int? = nil, policy: RotationKind? = nil, lockExcludes: Bool? = nil
+  ) {
     self.subject = subject
     self.processes = processes
     self.policy = policy
+    self.lockExcludes = lockExcludes
   }
 
   /// What a command line needs besides the seed to run the same schedule.
   package var arguments: String {
     (subject == .engine ? "" : " --subject \(subject.rawValue)") + (processes.map { " --processes \($0)" } ?? "")
       + (policy.map { " --policy \($0.rawValue)" } ?? "")
+      + (lockExcludes.map { " --lock \($0 ? "holds" : "nobody")" } ?? "")
   }
 }
 
@@ -92,7 +98,8 @@ final class World: Sendable {
     let lifetimes: [Duration] = [.seconds(900), .seconds(60), .seconds(20)]
     accessTTL = lifetimes[choices.pick(weights: [50, 30, 20])]
     strangeLifetime = [nil, "null", "-1", "0", "1000000000000000000"][choices.pick(weights: [92, 2, 2, 2, 2])]
-    lockExcludes = processCount == 1 || !choices.chance(28)
+    let holds = processCount == 1 || !choices.chance(28)
+    lockExcludes = setup.lockExcludes ?? holds
     refusesSpentOnly = !lockExcludes && choices.chance(50)
     faults = Faults(
       intensity: choices.pick(weights: [20, 50, 30]), choices: choices, scheduler: scheduler, coverage: coverage)
