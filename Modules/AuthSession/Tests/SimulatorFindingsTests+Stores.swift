@@ -147,6 +147,42 @@ extension SimulatorFindingsTests {
     }
   }
 
+  @Test("S13, S15, (10): no refresh lock is kept for tokens that nobody retries to save any more")
+  func lockOfLostTokens() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory.connection(as: "A"))
+      let engine = try await world.signedIn(store: store)
+      store.fail(.update, call: 2, with: StoreError(.full, "The disk is full."))
+      try await engine.refresh()
+      // A sign-in over it that is committed, unheard of, and taken back.
+      store.fail(.update, with: StoreError(.unavailable, "The disk went away after the commit."), phase: .afterCommit)
+      store.fail(.read, with: StoreError(.unavailable, "The disk is away."))
+      await #expect(throws: SessionError.self) {
+        try await engine.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      }
+      try await world.pass(.seconds(40))
+      let lock = try await world.memory.connection(as: "B").acquireRefreshLock(World.slot, bound: .zero)
+      await lock.release()
+    }
+  }
+
+  @Test("S17, (4): a reading that something here has overtaken is made again at once")
+  func overtakenReading() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      let id = try #require(await world.stored.record?.sessionID)
+      try await world.process("B").signOut()
+      store.hold(.read)
+      let check = world.tasks.start { await engine.checkForChanges() }
+      try await world.settle()
+      engine.handle(.learnedUser(SessionUser(id: "anna"), of: id))
+      store.release(.read)
+      await check.value
+      #expect(engine.signedOutReason == .elsewhere)
+    }
+  }
+
   @Test("S17, (1), (4): the second try of an ambiguous refresh is not sent once another process has signed out")
   func secondTryAfterSignOutElsewhere() async throws {
     try await World.run { world in

@@ -81,6 +81,10 @@ struct Life: Sendable {
   var revoked: Set<Int> = []
   /// Refresh tokens that it knows to be spent or refused, and could not say so in the store, which still holds them.
   var untold: Set<String> = []
+  /// Families that it has left, and could not say so in the store.
+  var untoldFamilies: Set<Int> = []
+  /// The refresh token that the store showed it last.
+  var seen: String?
   /// Refresh tokens that answers brought here.
   var refreshTokens: [String] = []
   /// Access tokens that a 401 refused here.

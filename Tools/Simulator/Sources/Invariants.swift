@@ -45,7 +45,9 @@ extension MonitorState {
       case .granted, .refused:
         // Who knows may have been unable to write that down, and may have given up its lock with its session (S20, S21): then no other
         // process can know, nor when it has begun to send before that was made good.
-        let couldNotTell = earlier.process != process && knower.untold.contains(token)
+        let isUntold =
+          knower.untold.contains(token) || tokens[token].map { knower.untoldFamilies.contains($0.family) } ?? false
+        let couldNotTell = earlier.process != process && isUntold
         guard !couldNotTell else { continue }
         let word = earlier.outcome == .granted ? "spent" : "refused"
         let isOther = earlier.process != process
@@ -239,11 +241,14 @@ extension MonitorState {
         "\(lifeName(process)) ends session \(family + 1), which the server never refused")
       return
     }
-    // Where the lock excludes nobody, what another process has not saved yet cannot be known here.
+    // Where the lock excludes nobody, what another process has not saved yet cannot be known here; nor, if nothing can be written, what
+    // it has saved since the store was read.
     let holders = lockExcludes ? Array(lives.values) : lives[process].map { [$0] } ?? []
     var held = holders.flatMap(\.refreshTokens).filter { tokens[$0]?.family == family }
     if let alsoHeld { held.append(alsoHeld) }
-    if let record = stored.record, tokens[record.accessToken]?.family == family, let token = record.refreshToken {
+    if let record = stored.record, tokens[record.accessToken]?.family == family, let token = record.refreshToken,
+      lockExcludes || lives[process]?.seen == token
+    {
       held.append(token)
     }
     guard let accepted = Set(held).sorted().first(where: { serverAccepts($0) }) else { return }

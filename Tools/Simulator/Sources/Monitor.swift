@@ -258,6 +258,11 @@ final class Monitor: Sendable {
       "\(isWrite ? "writes" : "reads"): \(error.code.rawValue)\(isAfterCommit ? ", after the commit" : "")")
   }
 
+  /// What the store showed a process.
+  func saw(_ process: SimulatedProcess, _ slot: SlotState) {
+    with { $0.lives[process.id]?.seen = slot.record?.refreshToken }
+  }
+
   func triedLock(_ process: SimulatedProcess) {
     with { $0.lives[process.id]?.hasTriedLock = true }
   }

@@ -95,6 +95,9 @@ struct MonitorState: Sendable {
   /// The store has refused a write: what the process wanted to tell, no other process can know.
   mutating func writeRefused(_ process: LaneID) {
     guard let token = stored.record?.refreshToken else { return }
+    if let family = tokens[token]?.family, let sight = lives[process]?.sight, self.family(of: sight) != family {
+      lives[process]?.untoldFamilies.insert(family)
+    }
     let isKnown = (spendings[token] ?? []).contains {
       $0.process == process && ($0.outcome == .refused || $0.outcome == .granted)
     }

@@ -48,7 +48,9 @@ struct ProcessStore: SessionStore {
 
   func read(_ slot: SessionSlot) async throws(StoreError) -> SlotState {
     try await attempt(.read, before: .beforeRead) {
-      await memory.read(slot)
+      let state = await memory.read(slot)
+      world.monitor.saw(process, state)
+      return state
     } after: { _ in
       .afterRead
     }

@@ -35,7 +35,8 @@ extension SessionEngine {
       }
     }
     let lock = core.withLock { core -> (any RefreshLock)? in
-      guard core.saves == generation, core.machine.live?.storedBase == nil else { return nil }
+      // Whatever became of the tokens, nobody retries to save them any more: the lock has no other keeper.
+      guard core.saves == generation else { return nil }
       defer { core.retainedLock = nil }
       return core.retainedLock
     }

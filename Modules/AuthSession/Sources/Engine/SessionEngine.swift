@@ -201,14 +201,15 @@ public final class SessionEngine: Sendable {
   /// asked changes nothing, and is asked again the next time. Bound: the store's own.
   public func checkForChanges() async {
     do {
-      let counter = try await store.changeCounter()
-      let hasChanged = core.withLock { core -> Bool in
-        defer { core.lastChangeCounter = counter }
-        return core.lastChangeCounter != counter
-      }
-      if hasChanged {
-        let before = core.withLock { $0.happenings }
-        follow(try await store.read(slot), begunAt: before)
+      // A reading that something has overtaken is no news, and is made again: no later check need come.
+      for _ in 0..<4 {
+        let counter = try await store.changeCounter()
+        let (hasChanged, before) = core.withLock { core -> (Bool, UInt64) in
+          defer { core.lastChangeCounter = counter }
+          return (core.lastChangeCounter != counter, core.happenings)
+        }
+        guard hasChanged else { break }
+        if follow(try await store.read(slot), begunAt: before) { break }
       }
     } catch {
       // The session in use goes on being used from memory (S21); the next refresh meets the same error and tells. What has changed
@@ -218,18 +219,19 @@ public final class SessionEngine: Sendable {
     core.withLock { $0.isCheckingForChanges = false }
   }
 
-  private func follow(_ slot: SlotState, begunAt before: UInt64) {
+  /// False if the reading was overtaken.
+  private func follow(_ slot: SlotState, begunAt before: UInt64) -> Bool {
     typealias Orphan = (new: SessionRecord, base: SessionRecord, lock: (any RefreshLock)?)
-    let orphan = core.withLock { core -> Orphan? in
+    let (isNews, orphan) = core.withLock { core -> (Bool, Orphan?) in
       let live = core.machine.live
-      guard feedReading(.read(slot), begunAt: before, to: &core) else { return nil }
+      guard feedReading(.read(slot), begunAt: before, to: &core) else { return (false, nil) }
       guard let live, let base = live.storedBase, core.machine.live?.record.sessionID != live.record.sessionID else {
-        return nil
+        return (true, nil)
       }
       defer { core.retainedLock = nil }
-      return (live.record, base, core.retainedLock)
+      return (true, (live.record, base, core.retainedLock))
     }
-    guard let orphan else { return }
+    guard let orphan else { return isNews }
     // Tokens that were in memory alone have lost their session: they are revoked, by the outbox if it can be written (S13, S19).
     tasks.start {
       await orphan.lock?.release()
@@ -237,5 +239,6 @@ public final class SessionEngine: Sendable {
         await self.revokeNow(PendingRevocation(orphan.new, id: self.options.makeID()))
       }
     }
+    return true
   }
 }
