@@ -127,6 +127,9 @@ targets += [
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
   .executableTarget(
+    name: "server-fuzz", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/ServerFuzz"),
+  .executableTarget(
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
@@ -179,6 +182,7 @@ let package = Package(
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
+    .executable(name: "server-fuzz", targets: ["server-fuzz"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,
