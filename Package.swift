@@ -42,6 +42,9 @@ var targets: [Target] = [
 targets += module("Groundwork", testsAlsoImport: [])
 targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
+// A terminal's keys in, screens out; and a terminal in memory, for tests and pictures.
+targets += module("TerminalScreen", testsAlsoImport: [])
+targets += module("TerminalRecording", imports: ["Groundwork", "TerminalScreen"], testsAlsoImport: [])
 targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
@@ -73,9 +76,12 @@ targets += module(
 targets += module(
   "AuthCLI",
   imports: [
-    "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthForms",
+    "Groundwork", "CommandLineTable", "TerminalScreen", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession",
+    "AuthForms",
   ],
-  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp"])
+  testsAlsoImport: [
+    "AuthTestSupport", "TerminalRecording", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp",
+  ])
 targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [
@@ -165,8 +171,8 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "AuthModels", "AuthNetworking",
-  "AuthNetworkingURLSession",
+  "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
+  "AuthNetworking", "AuthNetworkingURLSession",
   "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",

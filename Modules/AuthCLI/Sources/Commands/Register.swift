@@ -15,6 +15,8 @@ extension CommandContext {
     let outcome: SignUpOutcome
     if let username = call.text("username"), let email = call.text("email"), let password {
       outcome = try await session.engine.signUp(Registration(username: username, email: email, password: password))
+    } else if call.text("username") == nil, call.text("email") == nil, password == nil, let screen = screen() {
+      outcome = try await SignInScreens(self, session).run(.register, on: screen).signUp ?? .signedIn(nil)
     } else {
       let missing = ["username", "email"].filter { call.text($0) == nil }.map { "--\($0)" }
       try checkPrompts(missing: missing.first ?? "--password-stdin or --password-file")
@@ -72,7 +74,7 @@ extension CommandContext {
 }
 
 /// Signs up through the engine for the sign-up form, and remembers the error behind its words.
-private final class PromptedRegistrationService: RegistrationService {
+final class PromptedRegistrationService: RegistrationService {
   private let engine: SessionEngine
   private let last = Guarded<(any Error)?>(nil)
 
