@@ -61,10 +61,14 @@ struct RequestMaker {
     }
   }
 
-  /// The bytes of a request, damaged in two of three cases.
+  /// The bytes of a request, damaged in half of all cases.
   func request(_ dice: inout Dice) -> [UInt8] {
-    let body = dice.chance(60) ? self.body(&dice) : []
-    var head = "\(method(&dice)) \(target(&dice)) HTTP/1.\(dice.chance(95) ? 1 : 0)\r\nHost: 127.0.0.1\r\n"
+    // Two of three mean something: a call that exists, with its method and a body that fits.
+    let call = dice.chance(66) ? dice.pick(KnownCall.all, else: KnownCall("GET", "/me")) : nil
+    let body = call.map { Array(filled($0.body, &dice).utf8) } ?? (dice.chance(60) ? self.body(&dice) : [])
+    let method = call.map(\.method) ?? self.method(&dice)
+    let target = call.map { inRealm(filled($0.path, &dice), &dice) } ?? self.target(&dice)
+    var head = "\(method) \(target) HTTP/1.\(dice.chance(95) ? 1 : 0)\r\nHost: 127.0.0.1\r\n"
     head += fields(&dice)
     var bytes: [UInt8]
     if body.isEmpty {
@@ -81,7 +85,7 @@ struct RequestMaker {
       }
       bytes += Array("0\r\n\(dice.chance(10) ? "Trailer: x\r\n" : "")\r\n".utf8)
     }
-    if !dice.chance(33) { bytes.damage(&dice) }
+    if dice.chance(50) { bytes.damage(&dice) }
     return bytes
   }
 
@@ -92,7 +96,7 @@ struct RequestMaker {
   private func target(_ dice: inout Dice) -> String {
     var path = dice.chance(65) ? dice.pick(Self.paths) : "/__mock/\(dice.pick(Self.adminPaths))"
     if dice.chance(5) { path += "/\(dice.pick(loot))" }
-    if dice.chance(40) { path = "/r/r\(dice.below(60))\(path)" }
+    path = inRealm(path, &dice)
     if dice.chance(30) {
       let pairs = (0...dice.below(3)).map { _ in "\(dice.pick(Self.queryNames))=\(value(&dice))" }
       path += "?\(pairs.joined(separator: "&"))"
@@ -104,6 +108,15 @@ struct RequestMaker {
     "limit", "cursor", "grant_type", "scope", "operation", "method", "path", "status", "outcome", "wait", "timeout",
     "since", "idle", "name", "token", "type", "redirect_to", "response_type", "state", "code_challenge", "page",
   ]
+
+  private func inRealm(_ path: String, _ dice: inout Dice) -> String {
+    dice.chance(30) ? "/r/r\(dice.below(15))\(path)" : path
+  }
+
+  private func filled(_ text: String, _ dice: inout Dice) -> String {
+    guard text.contains("LOOT") || text.contains("NUMBER") else { return text }
+    return text.replacing("LOOT", with: dice.pick(loot)).replacing("NUMBER", with: "\(dice.below(100_000))")
+  }
 
   private func value(_ dice: inout Dice) -> String {
     switch dice.below(4) {
@@ -131,9 +144,7 @@ struct RequestMaker {
 
   private func body(_ dice: inout Dice) -> [UInt8] {
     if dice.chance(25) {
-      let text = dice.pick(Self.known)
-        .replacing("LOOT", with: dice.pick(loot)).replacing("NUMBER", with: "\(dice.below(100_000))")
-      return Array(text.utf8)
+      return Array(filled(dice.pick(KnownCall.all, else: KnownCall("", "", "{}")).body, &dice).utf8)
     }
     if dice.chance(10) {
       return Array(
@@ -141,24 +152,6 @@ struct RequestMaker {
     }
     return Array(json(&dice, depth: 0).utf8)
   }
-
-  /// Bodies that do something.
-  private static let known = [
-    #"{"email":"anna@example.com","password":"password123"}"#, #"{"username":"anna","password":"password123"}"#,
-    #"{"refreshToken":"LOOT"}"#, #"{"refresh_token":"LOOT"}"#, #"{"text":"hello"}"#,
-    #"{"username":"uNUMBER","email":"uNUMBER@example.com","password":"password123"}"#,
-    #"[{"username":"uNUMBER","email":"uNUMBER@example.com","password":"password123"}]"#,
-    #"{"operation":"me","actions":[{"status":503},{"delay":"5s","hold":"h"}],"then":"repeat"}"#,
-    #"{"operation":"refresh","actions":[{"phase":"after-commit","break":"close"},{"hold":"h","phase":"before"}]}"#,
-    #"{"endpoint":"POST /auth/login","actions":[{"phase":"mid-body","after":9},{"break":"wrong-type"}],"then":"fail"}"#,
-    #"{"rotation":"gotrue","accessTTL":"5s","rateLimit":{"limit":3,"per":"1m","operations":["me"]}}"#,
-    #"{"rateLimit":null,"cors":{"origins":["*"],"credentials":true}}"#, #"{"advance":"1h"}"#,
-    #"{"set":"2031-01-01T00:00:00Z","mode":"virtual"}"#, #"{"user":"anna@example.com","accessTTL":"-5s"}"#,
-    #"{"access":"LOOT"}"#, #"{"refresh":"LOOT"}"#, #"{"all":true}"#, #"{"hold":"h"}"#, #"{"hold":"h","count":1}"#,
-    #"{"order":[{"operation":"login"},{"path":"/me"}],"only":true}"#, #"{"failHandshakes":1}"#, "{}", "",
-    "grant_type=password&username=anna@example.com&password=password123&client_id=x",
-    "grant_type=refresh_token&refresh_token=LOOT&client_id=x", "token=LOOT&token_type_hint=access_token",
-  ]
 
   private func json(_ dice: inout Dice, depth: Int) -> String {
     switch dice.below(depth > 4 ? 5 : 8) {
