@@ -30,7 +30,9 @@ let applePlatforms: [Platform] = [.macOS, .iOS]
 
 var targets: [Target] = [
   systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-  systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+  // Ciphers, hashes and keys; TLS is another library, which nobody links who only seals records.
+  systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
+  systemLibrary("CLibssl", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
   systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
   systemLibrary("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev", brew: "libsecret"),
   // Opened at the first request, not linked: so pkg-config has no say.
@@ -100,7 +102,7 @@ targets += [
 targets += module(
   "MockServerCore", at: "MockServer/Core", imports: ["Groundwork", "COpenSSL"], testsAlsoImport: [])
 targets += module(
-  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "COpenSSL"],
+  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "CLibssl"],
   testsAlsoImport: [])
 targets += module(
   "MockServerInProcess", at: "MockServer/InProcess",
@@ -129,6 +131,10 @@ targets += [
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
     path: "E2ETests/Executable"),
   .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
+  .executableTarget(
+    name: "terminal-pictures",
+    dependencies: ["Groundwork", "TerminalScreen", "TerminalRecording", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/Pictures"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
@@ -187,6 +193,7 @@ let package = Package(
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "terminal-pictures", targets: ["terminal-pictures"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
     .executable(name: "server-fuzz", targets: ["server-fuzz"]),
     .executable(name: "simulate", targets: ["simulate"]),
