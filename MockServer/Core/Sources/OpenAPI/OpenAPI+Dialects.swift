@@ -7,6 +7,7 @@ extension OpenAPI {
       switch route.dialect {
       case .chirp: chirp(route)
       case .envelope: envelope(route)
+      case .supabase: supabase(route)
       default: other(route)
       }
     operation.failure = failure(of: route.dialect)
@@ -86,6 +87,61 @@ extension OpenAPI {
         summary: "Who the token's owner is", answers: [(200, answer(["data": reference("User")]))], security: bearer)
     default: other(route)
     }
+  }
+
+  private static func supabase(_ route: Route) -> Operation {
+    let key: JSONValue = ["apikey": []]
+    let signedIn: JSONValue = ["apikey": [], "bearer": []]
+    let any: JSONValue = ["type": "object"]
+    var operation: Operation
+    switch route.endpoint {
+    case .keys:
+      return Operation(summary: "The keys that tokens are verified by", answers: [(200, answer(["keys": list(any)]))])
+    case .health:
+      return Operation(
+        summary: "Whether it is there", answers: [(200, answer(["version": text, "name": text, "description": text]))])
+    case .verifyLink:
+      return Operation(
+        summary: "The link of a message: redirects to the app, with a session or with an error",
+        parameters: [
+          query("token", text, "what the message has"), query("type", text, "signup, recovery, magiclink …"),
+          query("redirect_to", text, "the app"),
+        ], answers: [(303, nil)])
+    case .settings: operation = Operation(summary: "What sign-in is offered", answers: [(200, any)])
+    case .signUp:
+      operation = Operation(
+        summary: "Makes an account: a session with autoconfirm, else the bare user", body: (any, json),
+        answers: [(200, any)])
+    case .token:
+      operation = Operation(
+        summary: "Begins a session, or goes on with one",
+        parameters: [query("grant_type", text, "password, refresh_token or pkce")], body: (any, json),
+        answers: [(200, reference("SupabaseSession"))])
+    case .verify:
+      operation = Operation(
+        summary: "Takes the code of a message", body: (any, json), answers: [(200, reference("SupabaseSession"))])
+    case .otp, .recover, .resend:
+      operation = Operation(
+        summary: "Sends a message, whoever has the address", body: (any, json), answers: [(200, any)])
+    case .user:
+      operation = Operation(summary: "Who the token's owner is", answers: [(200, reference("SupabaseUser"))])
+    case .updateUser:
+      operation = Operation(
+        summary: "Changes the token's owner", body: (any, json), answers: [(200, reference("SupabaseUser"))])
+    case .logout:
+      operation = Operation(
+        summary: "Ends sessions", parameters: [query("scope", words(["global", "local", "others"]), "which")],
+        answers: [(204, nil)])
+    default: operation = Operation(summary: "For a service-role key alone", answers: [(200, any)])
+    }
+    // As servers of this dialect do, it takes no body for an empty object.
+    operation.needsBody = false
+    switch route.endpoint {
+    case .user, .updateUser, .logout, .adminUsers, .addUser, .adminUser, .changeUser, .deleteUser:
+      operation.security = [signedIn]
+    default: operation.security = [key]
+    }
+    return operation
   }
 
   /// An endpoint of which the document says that it is there, in which dialect, and how it fails; the page on wire formats says the rest.

@@ -83,6 +83,14 @@ extension OpenAPI {
       "Tokens": answer([
         "accessToken": text, "refreshToken": text, "expiresIn": whole, "tokenType": ["const": "Bearer"],
       ]),
+      "SupabaseUser": object(
+        ["id": text, "aud": text, "role": text, "email": text, "phone": text, "identities": list(["type": "object"])],
+        required: ["id", "aud", "role"]),
+      "SupabaseSession": object(
+        [
+          "access_token": text, "token_type": ["const": "bearer"], "expires_in": whole, "expires_at": whole,
+          "refresh_token": text, "user": reference("SupabaseUser"),
+        ], required: ["access_token", "token_type", "expires_in", "expires_at", "refresh_token", "user"]),
       "Policy": object(policy),
       "Script": script, "Action": action,
       "JournalEntry": answer(

@@ -12,6 +12,8 @@ enum OpenAPI {
     var parameters: [JSONValue] = []
     /// The body's schema and content type.
     var body: (schema: JSONValue, type: String)?
+    /// Whether a request without a body is refused.
+    var needsBody = true
     /// Statuses with their schemas; nil: no body.
     var answers: [(status: Int, schema: JSONValue?)] = []
     /// The content type of answers.
@@ -81,7 +83,7 @@ enum OpenAPI {
     ]
     if !operation.parameters.isEmpty { members["parameters"] = .array(operation.parameters) }
     if let (schema, type) = operation.body {
-      members["requestBody"] = ["required": true, "content": .object([type: ["schema": schema]])]
+      members["requestBody"] = ["required": .bool(operation.needsBody), "content": .object([type: ["schema": schema]])]
     }
     if !operation.security.isEmpty { members["security"] = .array(operation.security) }
     return .object(members)
