@@ -145,8 +145,8 @@ targets += [
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
-      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
-      "CLibcurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "SimulatorKit",
+      "CSQLite", "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]

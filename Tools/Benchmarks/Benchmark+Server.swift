@@ -78,7 +78,7 @@ extension Benchmark {
     var figures: [Figure] = []
     if let nginx = installed("nginx") {
       let port = try RawSocket.freePort()
-      let other = try startNginx(nginx, port: port, body: try server.me(token), in: context.scratch)
+      let other = try await startNginx(nginx, port: port, body: try server.me(token), in: context.scratch)
       defer { other.terminate() }
       let samples = try await interleaved(
         rounds: min(context.rounds, 7),
@@ -133,7 +133,7 @@ extension Benchmark {
 
   private static func startNginx(
     _ path: String, port: UInt16, body: String, in scratch: ScratchFolder
-  ) throws(BenchError) -> RunningProgram {
+  ) async throws -> RunningProgram {
     let folder = scratch.path("nginx")
     let configuration = """
       worker_processes 1; daemon off; pid \(folder)/pid; error_log \(folder)/errors;
@@ -161,7 +161,7 @@ extension Benchmark {
         break
       } catch {
         guard attempt < 200 else { throw BenchError("nginx does not start; it says why in \(folder)/errors.") }
-        usleep(10_000)
+        try await clock.sleep(for: .milliseconds(10))
       }
     }
     return program

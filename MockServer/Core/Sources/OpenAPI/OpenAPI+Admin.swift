@@ -75,6 +75,12 @@ extension OpenAPI {
       Operation(
         summary: "The keys of the Supabase dialect",
         answers: [(200, answer(["anonKey": text, "serviceRoleKey": text, "jwtSecret": text]))])
+    case "GET /clients":
+      Operation(summary: "The OAuth clients", answers: [(200, answer(["clients": list(["type": "object"])]))])
+    case "PUT /clients":
+      Operation(
+        summary: "Sets the OAuth clients, all of them", body: (list(["type": "object"]), "application/json"),
+        answers: [(200, answer(["clients": list(["type": "object"])]))])
     case "GET /mails":
       Operation(
         summary: "The messages that the server would have sent",

@@ -8,9 +8,11 @@ extension OpenAPI {
       case .chirp: chirp(route)
       case .envelope: envelope(route)
       case .supabase: supabase(route)
+      case .oauth2: oauth(route)
       default: other(route)
       }
-    operation.failure = failure(of: route.dialect)
+    // Pages for people fail as pages.
+    if route.endpoint != .authorize, route.endpoint != .devicePage { operation.failure = failure(of: route.dialect) }
     return operation
   }
 
@@ -142,6 +144,44 @@ extension OpenAPI {
     default: operation.security = [key]
     }
     return operation
+  }
+
+  private static func oauth(_ route: Route) -> Operation {
+    let any: JSONValue = ["type": "object"]
+    let form = "application/x-www-form-urlencoded"
+    func posted(_ summary: String, _ fields: [String], _ answers: [(status: Int, schema: JSONValue?)]) -> Operation {
+      let properties = Dictionary(fields.map { ($0, text) }, uniquingKeysWith: { first, _ in first })
+      return Operation(summary: summary, body: (object(properties), form), needsBody: false, answers: answers)
+    }
+    return switch route.endpoint {
+    case .oauthToken:
+      posted(
+        "Begins a session, or goes on with one (RFC 6749)",
+        ["grant_type", "client_id", "client_secret", "username", "password", "refresh_token", "code", "scope"],
+        [
+          (
+            200,
+            object(
+              ["access_token": text, "token_type": text, "refresh_token": text],
+              required: ["access_token", "token_type"])
+          )
+        ])
+    case .revoke:
+      posted("Revokes a token (RFC 7009)", ["token", "token_type_hint", "client_id", "client_secret"], [(200, nil)])
+    case .introspect:
+      posted(
+        "What a token is worth (RFC 7662)", ["token", "token_type_hint", "client_id", "client_secret"],
+        [(200, object(["active": flag], required: ["active"]))])
+    case .deviceAuthorization:
+      posted("Begins a sign-in on another device (RFC 8628)", ["client_id", "scope"], [(200, any)])
+    case .userInfo: Operation(summary: "Who the token's owner is", answers: [(200, any)], security: bearer)
+    case .keys:
+      Operation(summary: "The keys that tokens are verified by", answers: [(200, answer(["keys": list(any)]))])
+    case .metadata: Operation(summary: "What the server can do (RFC 8414)", answers: [(200, any)])
+    case .authorize: Operation(summary: "The page of a sign-in with a code")
+    case .devicePage: Operation(summary: "The page on which a device is let in")
+    default: other(route)
+    }
   }
 
   /// An endpoint of which the document says that it is there, in which dialect, and how it fails; the page on wire formats says the rest.
