@@ -39,7 +39,8 @@ struct SimulatorFindingsTests {
     }
   }
 
-  @Test("S4, S9: a request that goes out with a peer's token, found while refreshing, still gets its refresh after a 401")
+  @Test(
+    "S4, S9: a request that goes out with a peer's token, found while refreshing, still gets its refresh after a 401")
   func foundTokenIsNotFresh() async throws {
     try await World.run { world in
       let engine = try await world.signedIn("A")
