@@ -30,8 +30,10 @@ public enum ChirpProgram: Sendable {
       "server", "URL", environment: "CHIRP_SERVER", "The server; without it, the one last signed in to."),
     .choice(
       "dialect", ["chirp", "envelope", "supabase", "oauth2"],
-      "How the server speaks; without it, as when you signed in, else chirp (supabase, oauth2: not available yet)."),
-    .value("api-key", "KEY", secret: true, "The server's public key (dialect supabase: not available yet)."),
+      "How the server speaks; without it, as when you signed in, else chirp (oauth2: not available yet)."),
+    .value(
+      "api-key", "KEY", environment: "CHIRP_API_KEY", secret: true,
+      "The project's public key (dialect supabase); kept for later commands."),
     .value("client-id", "ID", "The client's id (dialect oauth2: not available yet)."),
     .value(
       "state-dir", "DIR", kind: .folder, environment: "CHIRP_STATE_DIR",

@@ -466,7 +466,7 @@ struct CommandTests {
   @Test(
     "what is not there yet is said, with exit 2",
     arguments: [
-      ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--api-key", "k"], ["--client-id", "i"],
+      ["--dialect", "oauth2"], ["--client-id", "i"],
     ])
   func notThereYet(option: [String]) async throws {
     let outcome = await world.run(["status"] + option)

@@ -126,6 +126,7 @@ struct ErrorTableTests {
       + TransportError.Code.allCases.map {
         CommandFailure(TransportError($0, mayHaveBeenSent: false, message: "")).kind
       }
+      + ["apiKey.empty", "apiKey.malformed", "apiKey.serviceRole", "apiKey.secretKey"]
       + ["usage", "cancelled", "terminal", "output.closed", "other", "api.status"]
     for kind in kinds { #expect(page.contains("`\(kind)`"), "\(kind)") }
     var failure = CommandFailure(

@@ -95,7 +95,13 @@ extension CommandContext {
 
 extension CommandSession {
   /// The texts and rules of the session's dialect; the login form's own for chirp.
-  var profile: AuthProfile { dialect == .envelope ? .envelope : .loginForm }
+  var profile: AuthProfile {
+    switch dialect {
+    case .envelope: .envelope
+    case .supabase: .supabase
+    default: .loginForm
+    }
+  }
 }
 
 extension Error {

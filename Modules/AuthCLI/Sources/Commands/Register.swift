@@ -12,11 +12,13 @@ extension CommandContext {
       throw call.usageError("Dialect envelope has no way to make an account.")
     }
     let password = try await givenPassword()
+    let needed = session.profile.registration.fields.map(\.name).filter { $0 != .password }.map(\.rawValue)
     let outcome: SignUpOutcome
-    if let username = call.text("username"), let email = call.text("email"), let password {
-      outcome = try await session.engine.signUp(Registration(username: username, email: email, password: password))
+    let missing = needed.filter { call.text($0) == nil }.map { "--\($0)" }
+    if missing.isEmpty, let email = call.text("email"), let password {
+      outcome = try await session.engine.signUp(
+        Registration(username: call.text("username"), email: email, password: password))
     } else {
-      let missing = ["username", "email"].filter { call.text($0) == nil }.map { "--\($0)" }
       try checkPrompts(missing: missing.first ?? "--password-stdin or --password-file")
       outcome = try await promptedRegistration(session, password: password)
     }

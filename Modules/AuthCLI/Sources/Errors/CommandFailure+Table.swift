@@ -13,6 +13,7 @@ extension CommandFailure {
     case let error as UsageError:
       self.init("usage", error.message, hint: Self.hint(for: error), .usage)
     case let error as ServerIdentityError: self.init("usage", error.message, .usage)
+    case let error as SupabaseKeyError: self.init("apiKey.\(error.code.rawValue)", error.message, .usage)
     case let error as StoreError: self.init(store: error)
     case let error as SessionError: self.init(session: error)
     case let error as APIError: self.init(api: error)

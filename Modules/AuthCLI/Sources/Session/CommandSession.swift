@@ -26,18 +26,18 @@ struct CommandSession: Sendable {
   let authorizer: any RequestAuthorizer
 
   init(
-    context: CommandContext, slot: SessionSlot, server: ServerIdentity, dialect: AuthDialect,
+    context: CommandContext, slot: SessionSlot, server: ServerIdentity, connection: ServerConnection,
     store: any SessionStore, accessToken: String?
   ) throws {
     self.slot = slot
     self.server = server
-    self.dialect = dialect
+    dialect = AuthDialect(rawValue: connection.dialect)
     let call = context.call
     let timeout = try call.duration("timeout") ?? .seconds(30)
     let transport = LazyTransport { [parts = context.parts] in
       try parts.makeTransport(.init(timeout: timeout, caFile: call.text("ca-file")))
     }
-    var outer: [any HTTPInterceptor] = [
+    let outer: [any HTTPInterceptor] = [
       UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor(),
     ]
     var inner: [any HTTPInterceptor] = []
@@ -48,18 +48,15 @@ struct CommandSession: Sendable {
           console.writeError(Printable.line($0) + "\n")
         })
     }
-    func makeClient(_ interceptors: [any HTTPInterceptor], timeout: Duration) -> APIClient {
+    func makeClient(timeout: Duration) -> APIClient {
       APIClient(
-        baseURL: server.baseURL, transport: transport, interceptors: interceptors, timeout: timeout,
+        baseURL: server.baseURL, transport: transport, interceptors: outer + inner, timeout: timeout,
         allowInsecureHTTP: call.flag("allow-insecure-http"), time: context.parts.time)
-    }
-    func makeBackend(timeout: Duration) -> any AuthBackend {
-      let plain = makeClient(outer + inner, timeout: timeout)
-      return dialect == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
     }
     var options = context.parts.session
     backend = UncutTokenBackend(
-      calls: makeBackend(timeout: timeout), tokens: makeBackend(timeout: options.refreshBound))
+      calls: try connection.backend(makeClient(timeout: timeout)),
+      tokens: try connection.backend(makeClient(timeout: options.refreshBound)), connection: try connection.kept)
     // An unfinished refresh is taken up by the first call that needs a token, not by commands that stay off the network.
     options.recoversAtRestore = false
     engine = SessionEngine(
@@ -67,8 +64,7 @@ struct CommandSession: Sendable {
       options: options)
     usesStore = accessToken == nil
     authorizer = accessToken.map { FixedTokenAuthorizer(accessToken: $0) } ?? engine
-    outer.append(BearerInterceptor(authorizer: authorizer))
-    client = makeClient(outer + inner, timeout: timeout)
+    client = backend.authorized(makeClient(timeout: timeout), by: authorizer)
   }
 }
 
