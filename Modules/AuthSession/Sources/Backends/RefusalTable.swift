@@ -56,7 +56,8 @@ public struct RefusalTable: Sendable, Hashable {
       // The server said yes, and nobody can read what it gave: it may have rotated (S12).
       return .passing(PassingFailure(error: error, isAmbiguous: true))
     case 400, 401, 403:
-      if let code = error.serverCode, error.shape == shape ? codes.contains(code) : isOAuthRefusal(error) {
+      let isOwnShape = error.shape == shape || error.shape == .oauth2
+      if isOwnShape, let code = error.serverCode, codes.contains(code) {
         return .refused(RefreshRefusal(code: code.rawValue, requestID: error.requestID))
       }
       if error.shape == shape, error.serverCode == nil, bareStatuses.contains(status) {
@@ -69,11 +70,6 @@ public struct RefusalTable: Sendable, Hashable {
     default:
       return .passing(PassingFailure(error: error, isAmbiguous: false, isUnclassified: true))
     }
-  }
-
-  /// Whatever a server speaks, many send the error of RFC 6749 §5.2.
-  private func isOAuthRefusal(_ error: APIError) -> Bool {
-    error.shape == .oauth2 && error.serverCode == .invalidGrant
   }
 
   /// Judges whatever a refresh call threw: everything that is no `APIError` passes (cancellation included).
