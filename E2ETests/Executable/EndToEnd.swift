@@ -1,3 +1,4 @@
+import CheckedYAML
 import CommandLineTable
 import Groundwork
 import ScenarioKit

@@ -14,11 +14,13 @@ struct AdminAPI {
   let server: MockAuthServer
   let realm: MockRealm
 
-  private static let calls: [String: [String]] = [
+  /// Every call with its methods: what is answered, and what the OpenAPI document describes.
+  static let calls: [String: [String]] = [
     "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"], "/__mock/users": ["POST"],
     "/__mock/sessions": ["POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
-    "/__mock/scripts": ["PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
-    "/__mock/connections": ["POST"], "/__mock/release": ["POST"], "/__mock/events": ["GET"],
+    "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
+    "/__mock/journal/order": ["POST"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
+    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"],
   ]
 
   func receive(
@@ -40,6 +42,7 @@ struct AdminAPI {
     guard request.body.count <= 1 << 20 else {
       return refuse(413, "payload_too_large", "The body is larger than 1 MiB.")
     }
+    if path != "/__mock/realms" { realm.noteUse() }
     do throws(MockServerError) {
       switch path {
       case "/__mock/journal/count": return try countJournal(query, deliver: deliver)
@@ -115,10 +118,14 @@ struct AdminAPI {
     case ("/__mock/scripts", "DELETE"):
       realm.removeScripts()
       return nil
+    case ("/__mock/scripts", "GET"): return scripts()
     case ("/__mock/scripts", _):
       realm.script(try MockScript(json: body(request)))
       return nil
     case ("/__mock/journal", _): return try journal(query)
+    case ("/__mock/journal/order", _): return try checkOrder(body(request))
+    case ("/__mock/realms", "GET"): return realms()
+    case ("/__mock/realms", _): return try dropRealms(query)
     case ("/__mock/connections", _): return try failConnections(body(request))
     default: return try release(body(request))
     }
@@ -204,30 +211,6 @@ struct AdminAPI {
     var writer = JSONWriter()
     policy.write(to: &writer)
     return writer
-  }
-
-  private func journal(_ query: Substring) throws(MockServerError) -> JSONWriter {
-    let items = try QueryReader(query, knows: ["since"])
-    let (entries, dropped) = realm.journalPage(since: try items.integer("since", in: 0...Int.max) ?? 0)
-    return JSONWriter.object { json in
-      json.key("entries")
-      json.array(entries) { $1.write(to: &$0) }
-      json.member("dropped", dropped)
-    }
-  }
-
-  private func countJournal(
-    _ query: Substring, deliver: @escaping @Sendable (MockDelivery) -> Void
-  ) throws(MockServerError) {
-    let items = try QueryReader(query, knows: ["operation", "method", "path", "status", "outcome", "wait", "timeout"])
-    let filter = MockJournalFilter(
-      operation: try items.choice("operation", of: MockOperation.self), method: items["method"], path: items["path"],
-      status: try items.integer("status", in: 0...999), outcome: try items.choice("outcome", of: MockOutcome.self))
-    let target = try items.integer("wait", in: 0...Int.max) ?? 0
-    let timeout = try items.duration("timeout") ?? .seconds(5)
-    realm.wait(for: filter, toReach: target, timeout: min(timeout, .seconds(3600))) { count in
-      deliver(MockDelivery(reply: Chirp.json(200, JSONWriter.object { $0.member("count", count) }.data)))
-    }
   }
 
   private func failConnections(_ json: JSONValue) throws(MockServerError) -> JSONWriter? {

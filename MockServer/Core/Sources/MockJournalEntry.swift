@@ -75,6 +75,8 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case scripted
   /// A script broke the connection before the operation was done.
   case lost
+  /// A browser's preflight request, which the policy's `cors` has answered.
+  case preflight
   /// A script with `then: fail` was used up.
   case scriptExhausted = "script-exhausted"
   /// A script keeps the operation itself back; another outcome follows.
@@ -114,6 +116,8 @@ public struct MockJournalEntry: Sendable, Hashable {
   public var attempt: Int
   /// The client's `X-Request-ID`, or the one that the server made up.
   public var requestID: String
+  /// The script that it nearly was for, and why it was not, if no script took it.
+  public var nearMiss: MockNearMiss?
 }
 
 /// Which journal entries count; nil means any.
@@ -161,6 +165,13 @@ extension MockJournalEntry {
       if let malformed { json.member("malformed", malformed) }
       json.member("attempt", attempt)
       json.member("requestID", requestID)
+      if let nearMiss {
+        json.key("nearMiss")
+        json.object { json in
+          json.member("script", nearMiss.script)
+          json.member("reason", nearMiss.reason)
+        }
+      }
     }
   }
 }

@@ -1,11 +1,15 @@
-import Groundwork
+public import Groundwork
 
 extension MockPolicy {
-  private static let keys = ["accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit"]
+  private static let keys = [
+    "accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit", "cors",
+  ]
 
-  /// Changes what the object names.
-  mutating func apply(_ json: JSONValue) throws(MockServerError) {
-    let fields = try FieldReader(json, at: "policy", knows: Self.keys, nullable: ["rateLimit"])
+  /// Changes what the object names, as `PUT /__mock/policy` does.
+  ///
+  /// - Throws: `MockServerError`, which names the unknown key or the bad value; some of the object may have been applied then.
+  public mutating func apply(_ json: JSONValue) throws(MockServerError) {
+    let fields = try FieldReader(json, at: "policy", knows: Self.keys, nullable: ["rateLimit", "cors"])
     if let duration = try fields.duration("accessTTL") { accessTTL = duration }
     if let duration = try fields.duration("refreshTTL") { refreshTTL = duration }
     if let choice = try fields.choice("rotation", of: MockRotation.self) { rotation = choice }
@@ -18,6 +22,8 @@ extension MockPolicy {
     }
     if fields.isNull("rateLimit") { rateLimit = nil }
     if let given = fields["rateLimit"] { rateLimit = try MockRateLimit(json: given) }
+    if fields.isNull("cors") { cors = nil }
+    if let given = fields["cors"] { cors = try MockCORS(json: given) }
   }
 
   func write(to writer: inout JSONWriter) {
@@ -39,6 +45,8 @@ extension MockPolicy {
       } else {
         json.null()
       }
+      json.key("cors")
+      if let cors { cors.write(to: &json) } else { json.null() }
     }
   }
 }

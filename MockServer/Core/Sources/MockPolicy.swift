@@ -94,12 +94,14 @@ public struct MockPolicy: Sendable, Hashable {
   public var clockSkew: Duration
   /// The rate limit, if there is one.
   public var rateLimit: MockRateLimit?
+  /// Which web pages may call the dialects; nil: none, as browsers have it. The admin API never takes part.
+  public var cors: MockCORS?
 
   /// Makes a policy; the defaults are those of `mock-server serve`.
   public init(
     accessTTL: Duration = .seconds(15 * 60), refreshTTL: Duration = .seconds(30 * 86400),
     rotation: MockRotation = .strict, grace: Duration = .seconds(10), clockSkew: Duration = .zero,
-    rateLimit: MockRateLimit? = nil
+    rateLimit: MockRateLimit? = nil, cors: MockCORS? = nil
   ) {
     self.accessTTL = accessTTL
     self.refreshTTL = refreshTTL
@@ -107,5 +109,6 @@ public struct MockPolicy: Sendable, Hashable {
     self.grace = grace
     self.clockSkew = clockSkew
     self.rateLimit = rateLimit
+    self.cors = cors
   }
 }

@@ -25,7 +25,7 @@ public final class MockRealm: Sendable {
   private static func fresh(_ name: String, _ machinery: ServerMachinery) -> RealmState {
     let reading = machinery.time.sinceBoot
     return RealmState(
-      name: name, configuration: machinery.configuration,
+      name: name, configuration: machinery.configuration.forRealm(name),
       now: machinery.started.adding(reading - machinery.startReading), reading: reading, seed: machinery.seed(for: name)
     )
   }
@@ -52,6 +52,7 @@ public final class MockRealm: Sendable {
     let reading = machinery.time.sinceBoot
     let (success, effects) = try state.withLock { state throws(Failure) in
       var effects = RealmState.Effects()
+      state.reading = reading
       let success = try body(&state, state.clock.now(reading: reading), &effects)
       return (success, effects)
     }

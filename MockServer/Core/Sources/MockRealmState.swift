@@ -53,6 +53,16 @@ public struct MockScriptProgress: Sendable, Hashable {
   public var remaining: Int?
   /// What comes then.
   public var then: MockScript.Then
+  /// The last request that was near it and that it did not take.
+  public var nearest: MockNearRequest?
+}
+
+extension MockScriptProgress {
+  init(target: MockScript.Target, _ progress: ScriptTable.Progress) {
+    self.init(
+      target: target.text, used: progress.used, remaining: progress.remaining, then: progress.script.then,
+      nearest: progress.nearest)
+  }
 }
 
 /// A pair of tokens that was made without a login.
@@ -134,8 +144,7 @@ public struct MockRealmState: Sendable, Hashable {
         refreshExpiresAt: (refresh?.expiresAt ?? now).date, endedBy: session.endedBy)
     }
     scripts = state.scripts.scripts.map { target, progress in
-      MockScriptProgress(
-        target: target.text, used: progress.used, remaining: progress.remaining, then: progress.script.then)
+      MockScriptProgress(target: target, progress)
     }.sorted { $0.target < $1.target }
     held = state.waiting.heldCounts
     delayed = state.waiting.delayedCount
@@ -173,6 +182,10 @@ public struct MockRealmState: Sendable, Hashable {
             json.key("remaining")
             if let remaining = script.remaining { json.integer(remaining) } else { json.null() }
             json.member("then", script.then.rawValue)
+            if let nearest = script.nearest {
+              json.key("nearest")
+              nearest.write(to: &json)
+            }
           }
         }
       }

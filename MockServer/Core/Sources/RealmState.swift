@@ -15,6 +15,8 @@ struct RealmState: Sendable {
     let query: Substring
     let now: MockInstant
     let route: Route?
+    /// The script that it nearly was for.
+    var nearMiss: MockNearMiss?
 
     var operation: MockOperation { route.map { $0.allows(request.method) ? $0.operation : .unknown } ?? .unknown }
   }
@@ -38,7 +40,10 @@ struct RealmState: Sendable {
   }
 
   let name: String
-  let configuration: MockServerConfiguration
+  var configuration: MockServerConfiguration
+  /// The boot clock's reading at this step, and when a request came last.
+  var reading: Duration
+  var lastUsed: Duration
   var policy: MockPolicy
   var clock: RealmClock
   var random: SeededRandom
@@ -75,6 +80,8 @@ struct RealmState: Sendable {
     policy = configuration.policy
     let start = configuration.startsAt.map(MockInstant.init) ?? now
     clock = RealmClock(mode: configuration.clock, start: start, reading: reading)
+    self.reading = reading
+    lastUsed = reading
     random = SeededRandom(seed: seed)
     journal = Journal(capacity: configuration.journalCapacity)
     for user in configuration.users {
@@ -82,19 +89,24 @@ struct RealmState: Sendable {
       _ = insertUser(username: user.username, email: user.email, password: user.password, now: start)
     }
     seedFeed(count: configuration.feedItems, now: start)
+    for script in configuration.scripts { scripts.set(script) }
   }
 
   /// Takes a request: answers it at once, or keeps the answer back.
   mutating func receive(
     _ call: Call, deliver: @escaping @Sendable (MockDelivery) -> Void, _ effects: inout Effects
   ) -> MockDelivery? {
+    lastUsed = reading
     if let malformation = call.request.malformation {
       let answer = Answer(
         reply: Chirp.error(malformation.status, "malformed_request", malformation.reason), outcome: .malformed)
       return finish(call, answer, &effects)
     }
+    if let answer = preflight(call) { return finish(call, answer, &effects) }
     switch scripts.next(operation: call.operation, method: call.request.method, path: call.path) {
     case .none:
+      var call = call
+      call.nearMiss = scripts.nearMiss(of: call, seq: journal.lastSeq + 1)
       return finish(call, perform(call), &effects)
     case .exhausted(let target):
       let answer = Answer(
@@ -148,16 +160,17 @@ struct RealmState: Sendable {
       reply.headers.append(date(at: call.now))
     }
     reply.headers.append(MockRequest.Field("X-Request-ID", requestID))
+    share(&reply, with: call.request)
     return MockDelivery(reply: reply, fault: wire)
   }
 
   mutating func newEntry(_ call: Call, requestID: String) -> MockJournalEntry {
-    let method = Self.looksLikeToken(call.request.method) ? "***" : String(call.request.method.prefix(32))
-    let path = Self.masked(call.path, known: call.route != nil)
+    let method = Secrets.isSuspicious(call.request.method) ? "***" : String(call.request.method.prefix(32))
+    let path = masked(call.path, known: call.route != nil)
     return MockJournalEntry(
       seq: 0, at: call.now.date, realm: name, dialect: call.route?.dialect ?? .none, operation: call.operation,
       method: method, path: path, status: 0, outcome: .pending, malformed: call.request.malformation?.reason,
-      attempt: journal.attempt(of: call.request, path: call.path), requestID: requestID)
+      attempt: journal.attempt(of: call.request, path: call.path), requestID: requestID, nearMiss: call.nearMiss)
   }
 
   /// Writes an entry, or its later outcome, and tells those who wait.
@@ -181,7 +194,7 @@ struct RealmState: Sendable {
 
   func acceptableRequestID(_ request: MockRequest) -> String? {
     guard let id = request.header("X-Request-ID"), (1...128).contains(id.utf8.count),
-      id.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !Self.looksLikeToken(id)
+      id.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !Secrets.isSuspicious(id), access[id] == nil, refresh[id] == nil
     else { return nil }
     return id
   }
@@ -195,21 +208,15 @@ struct RealmState: Sendable {
     return field
   }
 
-  /// A path as the journal has it.
-  private static func masked(_ path: String, known: Bool) -> String {
+  /// A path as the journal has it: at most 256 bytes, and `***` for each part of it that is or looks like a token.
+  private func masked(_ path: String, known: Bool) -> String {
     guard !known else { return path }
     let text = path.utf8.count > 256 ? String(decoding: path.utf8.prefix(256), as: UTF8.self) : path
-    guard looksLikeToken(text) || text.contains("%") else { return text }
-    return text.split(separator: "/", omittingEmptySubsequences: false)
-      .map { looksLikeToken($0.percentDecoded ?? String($0)) ? "***" : String($0) }.joined(separator: "/")
-  }
-
-  private static func looksLikeToken(_ text: some StringProtocol) -> Bool {
-    for prefix in [accessPrefix, refreshPrefix] {
-      guard let found = text.firstRange(of: prefix) else { continue }
-      if text[found.upperBound...].utf8.count >= 16 { return true }
-    }
-    return false
+    // Tokens of other dialects are short: they are looked up.
+    return text.split(separator: "/", omittingEmptySubsequences: false).map { part in
+      let plain = part.percentDecoded ?? String(part)
+      return access[plain] != nil || refresh[plain] != nil || Secrets.isSuspicious(plain) ? "***" : String(part)
+    }.joined(separator: "/")
   }
 
   static let accessPrefix = "at_"

@@ -20,6 +20,19 @@ struct Route: Sendable {
 
   static func find(_ path: String) -> Route? { table[path] }
 
+  /// Every path with its route, in the order of the paths.
+  static var all: [(path: String, route: Route)] {
+    table.sorted { $0.key < $1.key }.map { (path: $0.key, route: $0.value) }
+  }
+
+  /// The paths at which an operation can be asked for, in order.
+  static func paths(of operation: MockOperation) -> [String] {
+    all.filter { $0.route.operations.contains(operation) }.map(\.path)
+  }
+
+  /// What can be asked for at the endpoint, whatever the method.
+  var operations: [MockOperation] { [operation] }
+
   /// Whether the method is the route's; `HEAD` counts as `GET` (RFC 9110 §9.3.2), the front leaves the body out.
   func allows(_ other: String) -> Bool { other == method || other == "HEAD" && method == "GET" }
 

@@ -24,7 +24,7 @@ struct AdminTests {
       try test.admin("GET", "state").text
         == #"{"realm":"default","now":"2030-01-01T00:00:00.000Z","clock":"virtual","#
         + #""policy":{"accessTTL":"15m","refreshTTL":"30d","rotation":"strict","grace":"10s","tokens":"opaque","#
-        + #""clockSkew":"0s","rateLimit":null},"#
+        + #""clockSkew":"0s","rateLimit":null,"cors":null},"#
         + #""users":[{"id":"\#(user)","username":"anna","email":"anna@example.com","createdAt":"2030-01-01T00:00:00Z"}],"#
         + #""sessions":[{"id":"\#(session)","userID":"\#(user)","alive":true,"generation":1,"#
         + #""accessExpiresAt":"2030-01-01T00:15:00.000Z","refreshExpiresAt":"2030-01-31T00:00:00.000Z"}],"#
@@ -151,7 +151,7 @@ struct AdminTests {
     )
     #expect(
       reply.text == #"{"accessTTL":"90s","refreshTTL":"30d","rotation":"grace","grace":"10s","tokens":"opaque","#
-        + #""clockSkew":"0s","rateLimit":{"limit":1,"per":"1m","operations":["me"]}}"#)
+        + #""clockSkew":"0s","rateLimit":{"limit":1,"per":"1m","operations":["me"]},"cors":null}"#)
     let pair = try test.login()
     #expect(try test.me(pair.access) == 200)
     #expect(try test.me(pair.access) == 429)

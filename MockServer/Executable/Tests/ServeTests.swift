@@ -125,8 +125,8 @@ struct ServeTests {
       (["serve", "--port", "65536"], "--port: '65536'"), (["serve", "--rotation", "graze"], "did you mean grace?"),
       (["serve", "--access-ttl", "soon"], "30s"), (["serve", "8080"], "an argument too many"),
       (["serve", "--key=a", "--tls"], "belong together"), (["serve", "--cert=a", "--key=b"], "need --tls"),
-      (["serve", "--config", "a.yaml"], "--config is not available yet"), (["serve", "--watch"], "--watch is not"),
-      (["serve", "--tokens", "jwt"], "--tokens jwt is not available yet"), (["check", "a.yaml"], "not available yet"),
+      (["serve", "--watch"], "--watch needs --config or --scripts"), (["check"], "FILE"),
+      (["serve", "--tokens", "jwt"], "--tokens jwt is not available yet"),
       (["serve", "--seed", "-1"], "--seed: '-1'"),
     ])
   func wrongLines(line: [String], part: String) async throws {

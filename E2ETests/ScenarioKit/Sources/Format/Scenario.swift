@@ -1,3 +1,4 @@
+package import CheckedYAML
 package import Groundwork
 
 /// One scenario: what a server is like, what clients do, and what has to hold at every step and at the end.

@@ -1,3 +1,5 @@
+package import CheckedYAML
+
 /// The whole scenario format as one value.
 package enum ScenarioFormat {
   /// The operations that the server tells apart, the same in every dialect; `unknown` fits none of them.

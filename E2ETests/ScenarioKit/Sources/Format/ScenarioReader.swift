@@ -1,3 +1,4 @@
+package import CheckedYAML
 internal import Groundwork
 
 /// Makes a scenario from a file's text: YAML, then shape, then what only the whole file can tell.

@@ -1,3 +1,4 @@
+internal import CheckedYAML
 internal import Groundwork
 
 /// Runs one scenario in one world: step by step, stopping at the first that is not as expected, then the final checks.
