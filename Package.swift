@@ -122,7 +122,7 @@ targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
     path: "E2ETests/Executable"),
-  .testTarget(name: "ScenarioSuites", dependencies: ["ScenarioKit"], path: "E2ETests/Suites"),
+  .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
