@@ -1,3 +1,5 @@
+import Groundwork
+
 import AuthCLI
 import MockServerCore
 

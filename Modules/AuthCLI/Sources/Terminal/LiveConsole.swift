@@ -1,3 +1,5 @@
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
