@@ -1,6 +1,5 @@
-import Groundwork
-
 import AuthCLI
+import Groundwork
 import MockServerCore
 
 #if canImport(Glibc)

@@ -52,9 +52,12 @@ struct AuthorizationTests {
     #expect(parameters["code_challenge_method"] == "S256")
     #expect(parameters["login_hint"] == "anna@example.com")
     #expect(!request.url.contains(request.pkce.verifier))
-    #expect(PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk").challenge
-      == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "RFC 7636 appendix B")
-    #expect(try self.request(endpoint: "https://id.example/a?tenant=x").url.hasPrefix("https://id.example/a?tenant=x&response_type"))
+    #expect(
+      PKCE(verifier: "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk").challenge
+        == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "RFC 7636 appendix B")
+    #expect(
+      try self.request(endpoint: "https://id.example/a?tenant=x").url.hasPrefix(
+        "https://id.example/a?tenant=x&response_type"))
   }
 
   @Test("each request has a state, nonce and verifier of its own; without openid there is no nonce")
@@ -71,7 +74,8 @@ struct AuthorizationTests {
     #expect(throws: OAuthError.self) { try request(methods: ["plain"]) }
     #expect(throws: OAuthError.self) {
       try AuthorizationRequest(
-        metadata: ServerMetadata(issuer: "i", tokenEndpoint: "t"), clientID: "c", redirectURI: Self.redirect, scope: nil)
+        metadata: ServerMetadata(issuer: "i", tokenEndpoint: "t"), clientID: "c", redirectURI: Self.redirect, scope: nil
+      )
     }
   }
 
@@ -98,7 +102,9 @@ struct AuthorizationTests {
   @Test("the state is the one that was sent, or the answer is not used, not even its error")
   func state() throws {
     let request = try request()
-    for state in ["", "state=", "state=\(request.state)x", "state=\(request.state.dropLast())", "State=\(request.state)"] {
+    for state in [
+      "", "state=", "state=\(request.state)x", "state=\(request.state.dropLast())", "State=\(request.state)",
+    ] {
       #expect(code(request, "\(Self.redirect)?code=c&\(state)") == .wrongState, "\(state)")
       #expect(code(request, "\(Self.redirect)?error=access_denied&\(state)") == .wrongState, "\(state)")
     }
@@ -113,7 +119,9 @@ struct AuthorizationTests {
     let good = "code=c&state=\(request.state)&iss=https://id.example&other=1"
     let value = try #require(FormEncoding.decode(good)[name])
     #expect(code(request, "\(Self.redirect)?\(good)&\(name)=\(value)") == .duplicateParameter)
-    #expect(code(request, "\(Self.redirect)?\(good)&%\(String(name.utf8.first ?? 0, radix: 16))\(name.dropFirst())=x") == .duplicateParameter)
+    #expect(
+      code(request, "\(Self.redirect)?\(good)&%\(String(name.utf8.first ?? 0, radix: 16))\(name.dropFirst())=x")
+        == .duplicateParameter)
   }
 
   @Test("another issuer in the answer is refused, and a missing one where the server always sends it (RFC 9207 §2.4)")
@@ -144,9 +152,10 @@ struct AuthorizationTests {
 
   @Test("forms are read as browsers write them; a broken escape stands for itself")
   func forms() throws {
-    #expect(try FormEncoding.decode("a=1+2&b=%C3%A4&&c&d=%zz%4&=x&e=%+1") == [
-      "a": "1 2", "b": "ä", "c": "", "d": "%zz%4", "": "x", "e": "% 1",
-    ])
+    #expect(
+      try FormEncoding.decode("a=1+2&b=%C3%A4&&c&d=%zz%4&=x&e=%+1") == [
+        "a": "1 2", "b": "ä", "c": "", "d": "%zz%4", "": "x", "e": "% 1",
+      ])
     #expect(FormEncoding.encode([("a b", "ä&=+")]) == "a%20b=%C3%A4%26%3D%2B")
   }
 }

@@ -75,7 +75,8 @@ struct DiscoveryTests {
       metadata
         == ServerMetadata(
           issuer: "https://id.example", tokenEndpoint: "https://id.example/token",
-          authorizationEndpoint: "https://id.example/authorize", deviceAuthorizationEndpoint: "https://id.example/device",
+          authorizationEndpoint: "https://id.example/authorize",
+          deviceAuthorizationEndpoint: "https://id.example/device",
           revocationEndpoint: "https://id.example/revoke", userInfoEndpoint: "https://id.example/me",
           keySet: "https://keys.example/jwks", clientAuthentications: ["client_secret_post"],
           codeChallengeMethods: ["plain", "S256"], sendsIssuer: true))
@@ -138,7 +139,8 @@ struct DiscoveryTests {
     }
   }
 
-  @Test("what is no issuer is told so", arguments: ["", "id.example", "https://id.example?x=1", "https://id.example#x"])
+  @Test(
+    "what is no issuer is told so", arguments: ["", "id.example", "https://id.example?x=1", "https://id.example#x"])
   func noIssuer(text: String) async throws {
     let error = await #expect(throws: OAuthError.self) {
       try await ServerMetadata.discover(issuer: text, client: client(StubTransport()))

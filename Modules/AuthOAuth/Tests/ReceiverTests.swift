@@ -74,12 +74,15 @@ struct ReceiverTests {
     #expect(try await send(get("/favicon.ico", port), to: port).hasPrefix("HTTP/1.1 404 "))
     #expect(try await send(get("/callback/?code=c", port), to: port).hasPrefix("HTTP/1.1 404 "))
     #expect(try await send(get("/callback?code=c", port, host: "127.0.0.1:1"), to: port).hasPrefix("HTTP/1.1 421 "))
-    #expect(try await send(get("/callback?code=c", port, host: "evil.example:\(port)"), to: port).hasPrefix("HTTP/1.1 421 "))
-    #expect(try await send(get("/callback?code=c", port, host: "localhost:\(port)"), to: port).hasPrefix("HTTP/1.1 421 "))
+    #expect(
+      try await send(get("/callback?code=c", port, host: "evil.example:\(port)"), to: port).hasPrefix("HTTP/1.1 421 "))
+    #expect(
+      try await send(get("/callback?code=c", port, host: "localhost:\(port)"), to: port).hasPrefix("HTTP/1.1 421 "))
     let post = "POST /callback?code=c HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nContent-Length: 0\r\n\r\n"
     #expect(try await send(post, to: port).hasPrefix("HTTP/1.1 405 "))
     for nonsense in [
-      "\r\n\r\n", "GET /callback?code=c HTTP/1.1\r\n\r\n", "GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n", "\u{0}\u{1}\r\n\r\n",
+      "\r\n\r\n", "GET /callback?code=c HTTP/1.1\r\n\r\n", "GET http://x/ HTTP/1.1\r\nHost: x\r\n\r\n",
+      "\u{0}\u{1}\r\n\r\n",
       "GET /callback HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nHost: 127.0.0.1:\(port)\r\n\r\n",
       "GET /" + String(repeating: "a", count: 20_000),
     ] {

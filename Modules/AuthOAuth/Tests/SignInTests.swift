@@ -43,7 +43,9 @@ struct SignInTests {
     OAuth2SignIn(client: try client(transport), connection: connection, secret: secret)
   }
 
-  private static func tokens(_ more: String = "", access: String = "a1", refresh: String? = "r1") -> StubTransport.Answer {
+  private static func tokens(_ more: String = "", access: String = "a1", refresh: String? = "r1")
+    -> StubTransport.Answer
+  {
     let refresh = refresh.map { ",\"refresh_token\":\"\($0)\"" } ?? ""
     return .json(
       200, "{\"access_token\":\"\(access)\",\"token_type\":\"bearer\",\"expires_in\":600\(refresh)\(more)}",

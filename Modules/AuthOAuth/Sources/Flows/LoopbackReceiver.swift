@@ -94,7 +94,9 @@ struct LoopbackPage: Sendable {
 
   /// The whole answer.
   var bytes: [UInt8] {
-    let reasons = [200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request"]
+    let reasons = [
+      200: "OK", 400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 421: "Misdirected Request",
+    ]
     let text = Self.escaped(sentence)
     let body = """
       <!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>chirp</title>\

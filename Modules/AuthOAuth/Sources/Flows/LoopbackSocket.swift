@@ -177,7 +177,9 @@ final class LoopbackSocket: Sendable {
     let text = String(decoding: head, as: UTF8.self)
     let lines = text.split(separator: "\r\n", omittingEmptySubsequences: false)
     let words = lines.first?.split(separator: " ", omittingEmptySubsequences: false) ?? []
-    guard words.count == 3, words[2].hasPrefix("HTTP/1."), words[1].hasPrefix("/"), !words[0].isEmpty else { return nil }
+    guard words.count == 3, words[2].hasPrefix("HTTP/1."), words[1].hasPrefix("/"), !words[0].isEmpty else {
+      return nil
+    }
     let hosts = lines.dropFirst().filter { $0.lowercased().hasPrefix("host:") }
     guard hosts.count == 1, let host = hosts.first?.dropFirst(5) else { return nil }
     return Request(
@@ -199,12 +201,8 @@ final class LoopbackSocket: Sendable {
     shutdown(descriptor, Int32(SHUT_WR))
   }
 
-  /// A clock that nobody sets: the thread's own patience, not the logic's time.
-  private static var now: Duration {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
-  }
+  /// The machine's own clock, whatever the logic's: a thread that blocks waits in real time.
+  private static var now: Duration { SystemClock().sinceBoot }
 }
 
 /// `send(2)`, under a name that no method here has.

@@ -80,7 +80,9 @@ public struct ServerMetadata: Sendable, Hashable, Codable {
   static func places(of issuer: String) throws(OAuthError) -> [String] {
     guard let parts = URLComponents(string: issuer), let scheme = parts.scheme, let host = parts.percentEncodedHost,
       !host.isEmpty, parts.query == nil, parts.fragment == nil, parts.user == nil
-    else { throw OAuthError(.badMetadata, "\"\(issuer.prefix(80))\" is no issuer: a URL without query and fragment is.") }
+    else {
+      throw OAuthError(.badMetadata, "\"\(issuer.prefix(80))\" is no issuer: a URL without query and fragment is.")
+    }
     let origin = "\(scheme)://\(host)\(parts.port.map { ":\($0)" } ?? "")"
     var path = parts.percentEncodedPath
     while path.hasSuffix("/") { path.removeLast() }

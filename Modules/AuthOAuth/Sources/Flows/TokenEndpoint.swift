@@ -94,7 +94,8 @@ extension OAuthError {
       self.init(.clientRefused, "The server does not know this client, or its secret is wrong.\(words)")
     case .invalidGrant where grant == "authorization_code":
       self.init(
-        .codeRefused, "The server did not take the authorization code: it was used before, ran out, or is another client's."
+        .codeRefused,
+        "The server did not take the authorization code: it was used before, ran out, or is another client's."
           + words)
     case "unauthorized_client":
       self.init(.grantNotAllowed, "This client may not sign in in this way (\(grant)).\(words)")
