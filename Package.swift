@@ -77,7 +77,8 @@ targets += module(
 targets += module(
   "AuthCLI",
   imports: [
-    "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthForms",
+    "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthOAuth",
+    "AuthForms",
   ],
   testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp"])
 targets += module(

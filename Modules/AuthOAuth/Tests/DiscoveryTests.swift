@@ -78,8 +78,9 @@ struct DiscoveryTests {
           authorizationEndpoint: "https://id.example/authorize",
           deviceAuthorizationEndpoint: "https://id.example/device",
           revocationEndpoint: "https://id.example/revoke", userInfoEndpoint: "https://id.example/me",
-          keySet: "https://keys.example/jwks", clientAuthentications: ["client_secret_post"],
+          keySet: "https://keys.example/jwks", clientAuthentications: ["client_secret_post"], scopes: ["openid"],
           codeChallengeMethods: ["plain", "S256"], sendsIssuer: true))
+    #expect(metadata.usualScope == "openid")
     #expect(metadata.authentication(hasSecret: true) == .post)
     #expect(metadata.authentication(hasSecret: false) == .none)
     #expect(ServerMetadata(issuer: "i", tokenEndpoint: "t").authentication(hasSecret: true) == .basic)

@@ -15,6 +15,11 @@ extension CommandContext {
   /// `chirp login`
   func login() async throws -> CommandSession {
     let session = try await session(.signIn)
+    if let connection = session.connection.oauth, session.dialect == .oauth2 {
+      try await loginByOAuth(session, connection)
+      warnOfOverride()
+      return session
+    }
     let profile = session.profile
     let wantsUsername = profile.identifierField == .username
     guard call.text("email") == nil || !wantsUsername else {
@@ -32,14 +37,17 @@ extension CommandContext {
         missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
       identifier = try await promptedLogin(session, identifier: identifier, password: password)
     }
-    if tokenOverride != nil {
-      output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
-    }
+    warnOfOverride()
     var object = summary(of: session)
     if let identifier { object["identifier"] = .string(identifier) }
     try await output.done(
       .object(object), "Signed in to \(session.server.text)\(identifier.map { " as \($0)" } ?? "").")
     return session
+  }
+
+  private func warnOfOverride() {
+    guard tokenOverride != nil else { return }
+    output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
   }
 
   /// Asserts that a person is there to answer.
@@ -99,6 +107,7 @@ extension CommandSession {
     switch dialect {
     case .envelope: .envelope
     case .supabase: .supabase
+    case .rest: connection.signsInByUsername ? .envelope : .loginForm
     default: .loginForm
     }
   }

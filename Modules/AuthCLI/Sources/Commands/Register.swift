@@ -8,8 +8,8 @@ extension CommandContext {
   /// `chirp register`
   func register() async throws -> CommandSession {
     let session = try await session(.signIn)
-    guard session.dialect != .envelope else {
-      throw call.usageError("Dialect envelope has no way to make an account.")
+    guard session.dialect != .envelope, session.dialect != .oauth2 else {
+      throw call.usageError("Dialect \(session.dialect.rawValue) has no way to make an account.")
     }
     let password = try await givenPassword()
     let needed = session.profile.registration.fields.map(\.name).filter { $0 != .password }.map(\.rawValue)

@@ -85,9 +85,11 @@ extension CommandContext {
     var done: [SignedOut] = []
     for slot in try await opened.store.slots().sorted(by: { ($0.server, $0.account) < ($1.server, $1.account) }) {
       guard try await opened.store.read(slot).record != nil else { continue }
+      let server = try ServerIdentity(slot.server)
       let session = try CommandSession(
-        context: self, slot: slot, server: try ServerIdentity(slot.server),
-        connection: try await connection(of: slot, in: opened.store, .stored), store: opened.store, accessToken: nil)
+        context: self, slot: slot, server: server,
+        connection: try await connection(of: slot, server, in: opened.store, .stored), store: opened.store,
+        accessToken: nil)
       done.append(try await logout(from: session, scope))
     }
     try await tell(done, scope)

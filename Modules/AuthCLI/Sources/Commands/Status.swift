@@ -28,7 +28,7 @@ extension CommandContext {
       "dialect": .string(session.dialect.rawValue),
     ]
     var lines = [
-      "Server   \(session.server.text)", "Backend  \(session.dialect.title)", "Account  \(session.slot.account)",
+      "Server   \(session.server.text)", "Backend  \(session.connection.title)", "Account  \(session.slot.account)",
     ]
     let code: ExitCode
     switch await session.engine.restore() {

@@ -12,12 +12,18 @@ struct CommandContext: Sendable {
   let output: CommandOutput
   /// Opens the store once, however many parts of a command ask.
   let opened: OnceOpened
+  /// Made at the first request, one for all.
+  let transport: LazyTransport
 
   init(parts: CommandLineParts, call: Invocation) {
     self.parts = parts
     self.call = call
     output = CommandOutput(console: parts.console, isJSON: call.flag("json"))
     opened = OnceOpened()
+    transport = LazyTransport {
+      try parts.makeTransport(
+        .init(timeout: try call.duration("timeout") ?? .seconds(30), caFile: call.text("ca-file")))
+    }
   }
 
   var console: any Console { parts.console }
@@ -92,11 +98,11 @@ struct CommandContext: Sendable {
     if use == .requests, let token = tokenOverride {
       output.say("chirp: CHIRP_TOKEN is used in place of the stored session.")
       return try CommandSession(
-        context: self, slot: slot, server: server, connection: try givenConnection(),
+        context: self, slot: slot, server: server, connection: try await givenConnection(server),
         store: InMemorySessionStore(time: parts.time), accessToken: token)
     }
     let store = try await store().store
-    let connection = try await connection(of: slot, in: store, use)
+    let connection = try await connection(of: slot, server, in: store, use)
     return try CommandSession(
       context: self, slot: slot, server: server, connection: connection, store: store, accessToken: nil)
   }
@@ -105,9 +111,6 @@ struct CommandContext: Sendable {
   func checkOptions() throws {
     for option in ["email", "username", "account"] {
       if let text = call.text(option) { try checkName(text, of: option) }
-    }
-    if call.source(of: "client-id") != nil || call.text("dialect") == AuthDialect.oauth2.rawValue {
-      throw call.usageError("Dialect oauth2, and --client-id with it, are not there yet.")
     }
   }
 

@@ -16,6 +16,8 @@ struct CommandSession: Sendable {
   let slot: SessionSlot
   let server: ServerIdentity
   let dialect: AuthDialect
+  /// How the server is talked to.
+  let connection: ServerConnection
   let engine: SessionEngine
   let backend: any AuthBackend
   /// Sends with the session's token, or with the environment's.
@@ -31,32 +33,15 @@ struct CommandSession: Sendable {
   ) throws {
     self.slot = slot
     self.server = server
+    self.connection = connection
     dialect = AuthDialect(rawValue: connection.dialect)
-    let call = context.call
-    let timeout = try call.duration("timeout") ?? .seconds(30)
-    let transport = LazyTransport { [parts = context.parts] in
-      try parts.makeTransport(.init(timeout: timeout, caFile: call.text("ca-file")))
-    }
-    let outer: [any HTTPInterceptor] = [
-      UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor(),
-    ]
-    var inner: [any HTTPInterceptor] = []
-    if call.flag("verbose") {
-      let console = context.console
-      inner.append(
-        LoggingInterceptor(detail: .headers, time: context.parts.time) {
-          console.writeError(Printable.line($0) + "\n")
-        })
-    }
-    func makeClient(timeout: Duration) -> APIClient {
-      APIClient(
-        baseURL: server.baseURL, transport: transport, interceptors: outer + inner, timeout: timeout,
-        allowInsecureHTTP: call.flag("allow-insecure-http"), time: context.parts.time)
-    }
+    let timeout = try context.call.duration("timeout") ?? .seconds(30)
+    let calls = try context.client(for: server, timeout: timeout)
     var options = context.parts.session
     backend = UncutTokenBackend(
-      calls: try connection.backend(makeClient(timeout: timeout)),
-      tokens: try connection.backend(makeClient(timeout: options.refreshBound)), connection: try connection.kept)
+      calls: try connection.backend(calls),
+      tokens: try connection.backend(try context.client(for: server, timeout: options.refreshBound)),
+      connection: try connection.kept)
     // An unfinished refresh is taken up by the first call that needs a token, not by commands that stay off the network.
     options.recoversAtRestore = false
     engine = SessionEngine(
@@ -64,7 +49,7 @@ struct CommandSession: Sendable {
       options: options)
     usesStore = accessToken == nil
     authorizer = accessToken.map { FixedTokenAuthorizer(accessToken: $0) } ?? engine
-    client = backend.authorized(makeClient(timeout: timeout), by: authorizer)
+    client = backend.authorized(calls, by: authorizer)
   }
 }
 

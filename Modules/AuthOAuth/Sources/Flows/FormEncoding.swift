@@ -1,8 +1,4 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import AuthNetworking
 
 /// `application/x-www-form-urlencoded`, as RFC 6749 appendix B has it.
 enum FormEncoding {
@@ -12,20 +8,7 @@ enum FormEncoding {
   }
 
   /// Writes one text.
-  static func escape(_ text: String) -> String {
-    let digits = Array("0123456789ABCDEF".utf8)
-    var bytes: [UInt8] = []
-    for byte in text.utf8 {
-      switch byte {
-      case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-        UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
-        UInt8(ascii: "~"):
-        bytes.append(byte)
-      default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-      }
-    }
-    return String(decoding: bytes, as: UTF8.self)
-  }
+  static func escape(_ text: String) -> String { FormBody.escape(text) }
 
   /// Reads a query: a plus is a space, an escape that is none stands for itself.
   ///

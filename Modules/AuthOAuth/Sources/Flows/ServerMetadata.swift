@@ -26,6 +26,8 @@ public struct ServerMetadata: Sendable, Hashable, Codable {
   public var keySet: String?
   /// How a client may prove itself at the token endpoint; nil if the server does not say, which means `basic`.
   public var clientAuthentications: [String]?
+  /// The scopes that the server knows; nil if it does not say.
+  public var scopes: [String]?
   /// Which proofs of RFC 7636 it takes; nil if it does not say.
   public var codeChallengeMethods: [String]?
   /// Whether each answer of the authorization endpoint names the issuer (RFC 9207 §3).
@@ -35,8 +37,8 @@ public struct ServerMetadata: Sendable, Hashable, Codable {
   public init(
     issuer: String, tokenEndpoint: String, authorizationEndpoint: String? = nil,
     deviceAuthorizationEndpoint: String? = nil, revocationEndpoint: String? = nil, userInfoEndpoint: String? = nil,
-    keySet: String? = nil, clientAuthentications: [String]? = nil, codeChallengeMethods: [String]? = nil,
-    sendsIssuer: Bool = false
+    keySet: String? = nil, clientAuthentications: [String]? = nil, scopes: [String]? = nil,
+    codeChallengeMethods: [String]? = nil, sendsIssuer: Bool = false
   ) {
     self.issuer = issuer
     self.tokenEndpoint = tokenEndpoint
@@ -46,6 +48,7 @@ public struct ServerMetadata: Sendable, Hashable, Codable {
     self.userInfoEndpoint = userInfoEndpoint
     self.keySet = keySet
     self.clientAuthentications = clientAuthentications
+    self.scopes = scopes
     self.codeChallengeMethods = codeChallengeMethods
     self.sendsIssuer = sendsIssuer
   }
@@ -124,8 +127,15 @@ public struct ServerMetadata: Sendable, Hashable, Codable {
       deviceAuthorizationEndpoint: try endpoint("device_authorization_endpoint"),
       revocationEndpoint: try endpoint("revocation_endpoint"), userInfoEndpoint: try endpoint("userinfo_endpoint"),
       keySet: try endpoint("jwks_uri"), clientAuthentications: list("token_endpoint_auth_methods_supported"),
-      codeChallengeMethods: list("code_challenge_methods_supported"),
+      scopes: list("scopes_supported"), codeChallengeMethods: list("code_challenge_methods_supported"),
       sendsIssuer: document["authorization_response_iss_parameter_supported"]?.bool ?? false)
+  }
+
+  /// What a person who signs in most likely wants, of what the server knows: an identity, and a session that renews itself.
+  public var usualScope: String? {
+    let known = scopes ?? []
+    guard known.contains("openid") else { return nil }
+    return ["openid", "profile", "email", "offline_access"].filter(known.contains).joined(separator: " ")
   }
 
   /// How a client proves itself here: without a secret not at all, else by what the server takes, `basic` if it takes that.
