@@ -59,6 +59,7 @@ enum EndToEnd {
         Command(
           "client", "Speak the driver protocol with this package's own client: e2e run --driver 'exec:e2e client'."),
         Command("schema", "Print the JSON Schema of scenario files, for editors."),
+        .completion(for: "e2e"), .manual(for: "e2e"),
       ]),
     version: Program.packageVersion,
     exitCodes: [

@@ -20,7 +20,7 @@ struct AdminAPI {
     "/__mock/sessions": ["POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
     "/__mock/journal/order": ["POST"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
-    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"],
+    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/keys": ["GET"], "/__mock/mails": ["GET"],
   ]
 
   func receive(
@@ -123,6 +123,8 @@ struct AdminAPI {
       realm.script(try MockScript(json: body(request)))
       return nil
     case ("/__mock/journal", _): return try journal(query)
+    case ("/__mock/keys", _): return keys()
+    case ("/__mock/mails", _): return mails()
     case ("/__mock/journal/order", _): return try checkOrder(body(request))
     case ("/__mock/realms", "GET"): return realms()
     case ("/__mock/realms", _): return try dropRealms(query)
@@ -176,9 +178,10 @@ struct AdminAPI {
   }
 
   private func mintSession(_ json: JSONValue) throws(MockServerError) -> JSONWriter {
-    let fields = try FieldReader(json, at: "sessions", knows: ["user", "accessTTL", "refreshTTL"])
+    let fields = try FieldReader(json, at: "sessions", knows: ["user", "accessTTL", "refreshTTL", "dialect"])
     let minted = try realm.mintSession(
-      user: try fields.requiredText("user"), accessTTL: try fields.duration("accessTTL", signed: true),
+      user: try fields.requiredText("user"), dialect: try fields.choice("dialect", of: MockDialect.self) ?? .chirp,
+      accessTTL: try fields.duration("accessTTL", signed: true),
       refreshTTL: try fields.duration("refreshTTL", signed: true))
     return JSONWriter.object { json in
       json.member("accessToken", minted.accessToken)
@@ -186,6 +189,23 @@ struct AdminAPI {
       json.member("expiresIn", Int(minted.expiresIn.components.seconds))
       json.member("tokenType", "Bearer")
       json.member("sessionID", minted.sessionID)
+    }
+  }
+
+  private func keys() -> JSONWriter {
+    let keys = realm.keys
+    return JSONWriter.object { json in
+      json.member("anonKey", keys.anonKey)
+      json.member("serviceRoleKey", keys.serviceRoleKey)
+      json.member("jwtSecret", keys.jwtSecret)
+    }
+  }
+
+  private func mails() -> JSONWriter {
+    let mails = realm.mails
+    return JSONWriter.object { json in
+      json.key("mails")
+      json.array(mails) { $1.write(to: &$0) }
     }
   }
 

@@ -143,6 +143,7 @@ final class ServerMachinery: Sendable {
   /// The wall clock when the server was made; from then on only the boot clock counts.
   let started: MockInstant
   let startReading: Duration
+  let keys = ServerKeys()
   private let seed: UInt64
   private let scheduler: Guarded<any DeliveryScheduler>
 

@@ -82,7 +82,7 @@ extension RealmState {
     else { return nil }
     guard cors.answer(to: origin) != nil else {
       let reason = "The policy's \"cors\" names other origins than this one."
-      return Answer(reply: render(route.dialect, 403, "origin_refused", reason), outcome: .preflight)
+      return Answer(reply: render(call, 403, "origin_refused", reason), outcome: .preflight)
     }
     var reply = MockReply(status: 204)
     reply.headers.append(MockRequest.Field("Access-Control-Allow-Methods", route.allow))

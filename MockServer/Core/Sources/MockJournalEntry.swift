@@ -6,7 +6,7 @@
 
 /// In whose wire format a request is.
 public enum MockDialect: String, Sendable, Hashable, CaseIterable {
-  case chirp, envelope
+  case chirp, envelope, supabase
   /// No dialect has such an endpoint.
   case none
 }
@@ -57,6 +57,18 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case expiredToken = "expired-token"
   /// An authed request whose token, or whose session, was revoked.
   case revokedToken = "revoked-token"
+  /// The password is too easy to guess.
+  case weakPassword = "weak-password"
+  /// The API key is missing, or none of the realm's.
+  case badAPIKey = "bad-api-key"
+  /// There is no such grant.
+  case unsupportedGrant = "unsupported-grant"
+  /// The user is banned.
+  case banned
+  /// Login: the address has not been confirmed.
+  case unconfirmed
+  /// The token is good, but not for this.
+  case notAllowed = "not-allowed"
   /// Too many tries.
   case rateLimited = "rate-limited"
   /// The body does not parse, or a header makes no sense.

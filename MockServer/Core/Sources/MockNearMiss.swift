@@ -74,12 +74,12 @@ extension ScriptTable {
       if method == call.request.method, path.contains("?"), path.hasPrefix("\(call.path)?") {
         return (1, "a script's path is without the query: \(shown(call.path))")
       }
-      if let scripted = Route.find(path), let asked = call.route, scripted.dialect != asked.dialect,
+      if let scripted = Route.at(path).first, let asked = call.route, scripted.dialect != asked.dialect,
         scripted.operations.contains(call.operation)
       {
         return (2, "the path is \(shown(call.path)), in another dialect; a script for the operation takes both")
       }
-      guard method == call.request.method, call.route == nil || Route.find(path) == nil,
+      guard method == call.request.method, call.route == nil || Route.at(path).isEmpty,
         Self.nearest(to: call.path, among: [path]) != nil
       else { return nil }
       return (3, "the path is \(shown(call.path))")

@@ -26,8 +26,9 @@ public final class MockRealm: Sendable {
     let reading = machinery.time.sinceBoot
     return RealmState(
       name: name, configuration: machinery.configuration.forRealm(name),
-      now: machinery.started.adding(reading - machinery.startReading), reading: reading, seed: machinery.seed(for: name)
-    )
+      now: machinery.started.adding(reading - machinery.startReading), reading: reading,
+      seed: machinery.seed(for: name),
+      sharedKeys: machinery.keys)
   }
 
   // MARK: Requests
@@ -36,7 +37,7 @@ public final class MockRealm: Sendable {
   func receive(
     _ request: MockRequest, path: String, query: Substring, deliver: @escaping @Sendable (MockDelivery) -> Void
   ) {
-    let route = request.malformation == nil ? Route.find(path) : nil
+    let route = request.malformation == nil ? Route.find(request, path: path, query: query) : nil
     let delivery = step { state, now, effects in
       let call = RealmState.Call(request: request, path: path, query: query, now: now, route: route)
       return state.receive(call, deliver: deliver, &effects)
@@ -140,16 +141,21 @@ public final class MockRealm: Sendable {
 
   /// Makes a session without a login, expired if a lifetime is zero or less.
   ///
-  /// - Parameter user: an email or an id.
+  /// - Parameters:
+  ///   - user: an email or an id.
+  ///   - dialect: whose kind of tokens they are; the values are chirp's in any case.
+  ///   - accessTTL: what the access token has left; nil for the policy's lifetime.
+  ///   - refreshTTL: what the refresh token has left; nil for the policy's lifetime.
   /// - Throws: `MockServerError`, code `unknownUser`.
   public func mintSession(
-    user: String, accessTTL: Duration? = nil, refreshTTL: Duration? = nil
+    user: String, dialect: MockDialect = .chirp, accessTTL: Duration? = nil, refreshTTL: Duration? = nil
   ) throws(MockServerError) -> MockMintedSession {
     try step { state, now, effects throws(MockServerError) in
       guard let found = state.user(email: user) ?? state.users[user] else {
         throw MockServerError(.unknownUser, "no user has the email or id \"\(user.prefix(80))\"")
       }
-      let grant = state.issue(for: found.id, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
+      let kind: SessionKind = dialect == .supabase ? .supabase(method: "password", at: now) : .plain
+      let grant = state.issue(for: found.id, kind: kind, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
       state.events.publish(.changed(.sessions), &effects)
       return MockMintedSession(grant)
     }
@@ -162,6 +168,32 @@ public final class MockRealm: Sendable {
       let count = state.revoke(what)
       state.events.publish(.changed(.sessions), &effects)
       return count
+    }
+  }
+
+  /// Bans a user for so long, on the realm's clock; zero lifts the ban.
+  ///
+  /// Until then every sign-in, refresh and token of theirs is refused.
+  /// - Parameter user: an email or an id.
+  /// - Throws: `MockServerError`, code `unknownUser`.
+  public func ban(user: String, for duration: Duration) throws(MockServerError) {
+    try step { state, now, effects throws(MockServerError) in
+      guard let found = state.user(email: user) ?? state.users[user] else {
+        throw MockServerError(.unknownUser, "no user has the email or id \"\(user.prefix(80))\"")
+      }
+      state.ban(found.id, until: duration > .zero ? now.adding(duration) : nil, now: now)
+      state.events.publish(.changed(.users), &effects)
+    }
+  }
+
+  /// The messages that the realm would have sent, oldest first: confirmations, sign-in codes; the last 1,000.
+  public var mails: [MockMail] { step { state, _, _ in state.mails.sent } }
+
+  /// The keys of the realm as a Supabase project, and the secret of its HS256 tokens. They follow from the seed.
+  public var keys: MockRealmKeys {
+    step { state, _, _ in
+      MockRealmKeys(
+        anonKey: state.apiKey(.anon), serviceRoleKey: state.apiKey(.serviceRole), jwtSecret: state.keys.secret)
     }
   }
 

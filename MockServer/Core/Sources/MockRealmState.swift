@@ -16,12 +16,24 @@ public struct MockUser: Sendable, Hashable {
   public var email: String
   /// When the account was made, on the realm's clock.
   public var createdAt: Date
+  /// The telephone number, digits alone; "" if there is none.
+  public var phone: String
+  /// Whether an address or number was confirmed: without that nobody signs in.
+  public var isConfirmed: Bool
+  /// When a session was begun for the last time.
+  public var lastSignInAt: Date?
+  /// Until when everything is refused; may have passed.
+  public var bannedUntil: Date?
 
   init(_ user: UserRecord) {
     id = user.id
     username = user.username
     email = user.email
     createdAt = user.createdAt.date
+    phone = user.phone
+    isConfirmed = user.confirmedAt != nil
+    lastSignInAt = user.lastSignInAt?.date
+    bannedUntil = user.bannedUntil?.date
   }
 }
 
@@ -87,6 +99,19 @@ public struct MockMintedSession: Sendable, Hashable, CustomStringConvertible, Cu
 
   public var description: String { "MockMintedSession(sessionID: \(sessionID))" }
   public var customMirror: Mirror { Mirror(self, children: ["sessionID": sessionID]) }
+}
+
+/// The keys of a realm. Its description shows none of them.
+public struct MockRealmKeys: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  /// A client's key in the `apikey` header: a JWT with the role `anon`.
+  public var anonKey: String
+  /// The key that opens the admin calls and must not ship (D4.2): a JWT with the role `service_role`.
+  public var serviceRoleKey: String
+  /// What HS256 tokens and both keys are signed with.
+  public var jwtSecret: String
+
+  public var description: String { "MockRealmKeys" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// What to revoke.
@@ -210,6 +235,10 @@ extension MockUser {
       json.member("username", username)
       json.member("email", email)
       json.member("createdAt", MockInstant(createdAt).wholeSecondText)
+      if !phone.isEmpty { json.member("phone", phone) }
+      json.member("confirmed", isConfirmed)
+      if let lastSignInAt { json.member("lastSignInAt", MockInstant(lastSignInAt).text) }
+      if let bannedUntil { json.member("bannedUntil", MockInstant(bannedUntil).text) }
     }
   }
 }

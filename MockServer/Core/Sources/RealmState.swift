@@ -18,6 +18,13 @@ struct RealmState: Sendable {
     /// The script that it nearly was for.
     var nearMiss: MockNearMiss?
 
+    /// In whose shape an error goes out: also where no endpoint is, or no proper request.
+    var dialect: MockDialect {
+      if let route { return route.dialect }
+      if path.hasPrefix("/auth/v1/") { return .supabase }
+      return path.hasPrefix("/envelope/") ? .envelope : .none
+    }
+
     var operation: MockOperation { route.map { $0.allows(request.method) ? $0.operation : .unknown } ?? .unknown }
   }
 
@@ -44,6 +51,9 @@ struct RealmState: Sendable {
   /// The boot clock's reading at this step, and when a request came last.
   var reading: Duration
   var lastUsed: Duration
+  let keys: RealmKeys
+  /// By what address the realm was last called: what its JWTs and documents call it.
+  var origin = RealmOrigin()
   var policy: MockPolicy
   var clock: RealmClock
   var random: SeededRandom
@@ -52,6 +62,7 @@ struct RealmState: Sendable {
   var userIDs: [String] = []
   var userIDByEmail: [String: String] = [:]
   var userIDByName: [String: String] = [:]
+  var userIDByPhone: [String: String] = [:]
 
   var sessions: [String: SessionRecord] = [:]
   var sessionIDs: [String] = []
@@ -67,6 +78,7 @@ struct RealmState: Sendable {
 
   var scripts = ScriptTable()
   var waiting = WaitingRoom()
+  var mails = MailTable()
   var journal: Journal
   var events = EventHub()
   /// The wake that was asked for, and when it will come.
@@ -74,9 +86,13 @@ struct RealmState: Sendable {
   var lastWake = 0
   private var dateHeader: (second: Int64, field: MockRequest.Field)?
 
-  init(name: String, configuration: MockServerConfiguration, now: MockInstant, reading: Duration, seed: UInt64) {
+  init(
+    name: String, configuration: MockServerConfiguration, now: MockInstant, reading: Duration, seed: UInt64,
+    sharedKeys: ServerKeys
+  ) {
     self.name = name
     self.configuration = configuration
+    keys = RealmKeys(seed: seed, shared: sharedKeys)
     policy = configuration.policy
     let start = configuration.startsAt.map(MockInstant.init) ?? now
     clock = RealmClock(mode: configuration.clock, start: start, reading: reading)
@@ -99,7 +115,7 @@ struct RealmState: Sendable {
     lastUsed = reading
     if let malformation = call.request.malformation {
       let answer = Answer(
-        reply: Chirp.error(malformation.status, "malformed_request", malformation.reason), outcome: .malformed)
+        reply: render(call, malformation.status, "malformed_request", malformation.reason), outcome: .malformed)
       return finish(call, answer, &effects)
     }
     if let answer = preflight(call) { return finish(call, answer, &effects) }
@@ -110,7 +126,7 @@ struct RealmState: Sendable {
       return finish(call, perform(call), &effects)
     case .exhausted(let target):
       let answer = Answer(
-        reply: Chirp.error(500, "script_exhausted", "The script for \"\(target)\" is used up."),
+        reply: render(call, 500, "script_exhausted", "The script for \"\(target)\" is used up."),
         outcome: .scriptExhausted)
       return finish(call, answer, &effects)
     case .action(let action):
@@ -122,24 +138,32 @@ struct RealmState: Sendable {
   mutating func perform(_ call: Call) -> Answer {
     guard let route = call.route else {
       return Answer(
-        reply: Chirp.error(404, "not_found", "There is no such endpoint."), outcome: .notFound)
+        reply: render(call, 404, "not_found", "There is no such endpoint."), outcome: .notFound)
     }
     guard route.allows(call.request.method) else {
-      var reply = render(route.dialect, 405, "method_not_allowed", "This endpoint answers \(route.allow) only.")
+      var reply = render(call, 405, "method_not_allowed", "This endpoint answers \(route.allow) only.")
       reply.headers.append(MockRequest.Field("Allow", route.allow))
       return Answer(reply: reply, outcome: .methodNotAllowed)
     }
     if let seconds = spendRate(route.operation, now: call.now) {
-      var reply = render(route.dialect, 429, "rate_limited", "Too many tries. Try again later.")
+      var reply = render(call, 429, "rate_limited", "Too many tries. Try again later.")
       reply.headers.append(MockRequest.Field("Retry-After", String(seconds)))
       return Answer(reply: reply, outcome: .rateLimited)
     }
-    return route.dialect == .envelope ? performEnvelope(call, route) : performChirp(call, route)
+    switch route.dialect {
+    case .supabase: return performSupabase(call, route)
+    case .envelope: return performEnvelope(call, route)
+    case .chirp, .none: return performChirp(call, route)
+    }
   }
 
-  /// An error in a dialect's own shape.
-  func render(_ dialect: MockDialect, _ status: Int, _ code: String, _ reason: String) -> MockReply {
-    dialect == .envelope ? Envelope.error(status, reason) : Chirp.error(status, code, reason)
+  /// An error in the shape of the dialect that the request's path belongs to.
+  func render(_ call: Call, _ status: Int, _ code: String, _ reason: String) -> MockReply {
+    switch call.dialect {
+    case .supabase: supabaseError(call, status, Supabase.code(for: status, code), Supabase.message(for: code, reason))
+    case .envelope: Envelope.error(status, reason)
+    case .chirp, .none: Chirp.error(status, code, reason)
+    }
   }
 
   /// Adds what every answer has, and writes the journal.
@@ -147,7 +171,7 @@ struct RealmState: Sendable {
     _ call: Call, _ answer: Answer, fault: MockBreak? = nil, wire: WireFault? = nil, settling: MockJournalEntry? = nil,
     _ effects: inout Effects
   ) -> MockDelivery {
-    let requestID = settling?.requestID ?? acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)"
+    let requestID = settling?.requestID ?? requestID(of: call)
     var entry = settling ?? newEntry(call, requestID: requestID)
     entry.status = answer.reply.status
     entry.outcome = answer.outcome
@@ -191,6 +215,9 @@ struct RealmState: Sendable {
     for (waiter, count) in done { effects.completions.append((waiter.complete, count)) }
     events.publish(.request(written), &effects)
   }
+
+  /// The id of a request that the journal does not have yet.
+  func requestID(of call: Call) -> String { acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)" }
 
   func acceptableRequestID(_ request: MockRequest) -> String? {
     guard let id = request.header("X-Request-ID"), (1...128).contains(id.utf8.count),

@@ -2,16 +2,27 @@ import Groundwork
 
 /// Finds what may be a token in texts that a client chose: the journal must not have it.
 enum Secrets {
-  /// The prefixes of the tokens and keys that this server gives out.
-  private static let prefixes = ["at_", "rt_", "sb_secret_", "sb_publishable_", "eyJ"]
+  /// The prefixes of the tokens and keys that this server gives out, and of every JWT.
+  private static let prefixes = ["at_", "rt_", "sb_secret_", "sb_publishable_", "eyJ"].map { Array($0.utf8) }
+  /// So many bytes behind a prefix make a token.
+  private static let leastBehindPrefix = 16
+  private static let leastLength = 3 + leastBehindPrefix
 
   /// Whether a text may hold a token: one of this server's by its prefix, a JWT, or anything as long and as random as one.
   static func isSuspicious(_ text: some StringProtocol) -> Bool {
-    for prefix in prefixes {
-      guard let found = text.firstRange(of: prefix) else { continue }
-      if text[found.upperBound...].utf8.count >= 16 { return true }
+    // Nearly every text is too short: every request comes through here.
+    guard text.utf8.count >= leastLength else { return false }
+    return hasTokenPrefix(Array(text.utf8)) || isRandom(text)
+  }
+
+  private static func hasTokenPrefix(_ bytes: [UInt8]) -> Bool {
+    for start in bytes.indices {
+      for prefix in prefixes where bytes[start] == prefix[0] {
+        let end = start + prefix.count
+        if bytes.count - end >= leastBehindPrefix, bytes[start..<end].elementsEqual(prefix) { return true }
+      }
     }
-    return isRandom(text)
+    return false
   }
 
   /// Letters and digits without a word in them: 24 bytes or more, digits among letters, and no UUID, which is an id.

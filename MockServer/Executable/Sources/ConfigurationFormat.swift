@@ -47,7 +47,13 @@ enum ConfigurationFormat {
       FieldShape(
         "rotation", .choice(MockRotation.allCases.map(\.rawValue)), "what a refresh does to the refresh token"),
       FieldShape("grace", .duration, "the window of grace and gotrue"),
-      FieldShape("tokens", .choice(["opaque", "jwt"]), "the kind of access token"),
+      FieldShape("tokens", .choice(MockTokenKind.names), "the kind of access token"),
+      FieldShape("autoconfirm", .flag, "whether a new user may sign in at once, without confirming the address"),
+      FieldShape(
+        "supabaseErrors", .choice(MockSupabaseErrors.allCases.map(\.rawValue)), "how Supabase's dialect words errors"),
+      FieldShape(
+        "idTokenFlaw", .either([.nothing, .choice(MockIDTokenFlaw.allCases.map(\.rawValue))]),
+        "what is wrong with ID tokens"),
       FieldShape("clockSkew", .either([.duration, .signedDuration]), "how far the time that is told is ahead"),
       FieldShape(
         "rateLimit",

@@ -64,6 +64,7 @@ enum MockServerProgram {
               "FILE", kind: .file, repeated: true, "A configuration, a script, or a list of scripts; YAML or JSON.")
           ],
           examples: [.init("mock-server check mock-server.yaml", "before it is committed, or in CI")]),
+        .completion(for: "mock-server"), .manual(for: "mock-server"),
       ]),
     version: Program.packageVersion,
     exitCodes: [
@@ -87,7 +88,9 @@ enum MockServerProgram {
     .value(
       "grace", "DURATION", kind: .duration(minimum: .zero), default: "10s",
       "How long a spent refresh token still works, under grace and gotrue."),
-    .choice("tokens", ["opaque", "jwt"], default: "opaque", "The kind of access token (jwt: not available yet)."),
+    .choice(
+      "tokens", ["opaque", "jwt", "jwt-hs256", "jwt-rs256", "jwt-es256"], default: "opaque",
+      "The kind of access token; jwt is jwt-hs256. Supabase's are JWTs in any case."),
     .choice("clock", ["real", "virtual"], default: "real", "Whether time runs, or stands until it is advanced."),
     .value("seed", "N", kind: .integer(0 ... .max), "Makes tokens, ids and delays the same in every run."),
     .flag("seed-user", "Begin with a user: anna, anna@example.com, password123."),

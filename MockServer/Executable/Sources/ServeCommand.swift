@@ -27,11 +27,10 @@ struct ServeCommand {
     var lines: [String]
   }
 
-  /// Reads the options and the files; refuses an option whose feature is not there, so that nobody believes it is on.
+  /// Reads the options and the files.
   ///
   /// - Throws: `UsageError`, or `UnreadableConfiguration`.
   init(_ call: Invocation) throws {
-    if call.text("tokens") == "jwt" { throw call.usageError("--tokens jwt is not available yet.") }
     host = call.text("host") ?? "127.0.0.1"
     port = UInt16(clamping: try call.integer("port") ?? 8080)
     isQuiet = call.flag("quiet")
@@ -60,6 +59,7 @@ struct ServeCommand {
     let refreshTTL = said("refresh-ttl") ? try call.duration("refresh-ttl") : nil
     let rotation: MockRotation? = said("rotation") ? try call.choice("rotation") : nil
     let grace = said("grace") ? try call.duration("grace") : nil
+    let tokens = said("tokens") ? call.text("tokens").flatMap(MockTokenKind.init(name:)) : nil
     let clock: MockClockMode? = said("clock") ? try call.choice("clock") : nil
     let seed = try call.integer("seed").map { UInt64(clamping: $0) }
     let allowRemoteAdmin = call.flag("allow-remote-admin")
@@ -69,6 +69,7 @@ struct ServeCommand {
       configuration.policy.refreshTTL = refreshTTL ?? configuration.policy.refreshTTL
       configuration.policy.rotation = rotation ?? configuration.policy.rotation
       configuration.policy.grace = grace ?? configuration.policy.grace
+      configuration.policy.tokens = tokens ?? configuration.policy.tokens
       configuration.clock = clock ?? configuration.clock
       configuration.seed = seed ?? configuration.seed
       configuration.allowRemoteAdmin = allowRemoteAdmin

@@ -22,7 +22,7 @@ extension CommandContext {
     let given = call.text("dialect").map { AuthDialect(rawValue: $0) }
     let dialect: AuthDialect
     if use != .signIn, let profile = state.record?.profile {
-      if let given, given.rawValue != profile {
+      if let given, given.rawValue != profile, call.source(of: "dialect") == .commandLine {
         throw call.usageError("--dialect \(given.rawValue): this session was made with dialect \(profile).")
       }
       dialect = AuthDialect(rawValue: profile)
@@ -98,7 +98,7 @@ extension CommandContext {
     }
     let metadata = try await ServerMetadata.discover(
       issuer: call.text("issuer") ?? connection.oauth?.metadata.issuer ?? server.text,
-      client: try client(for: server, timeout: try call.duration("timeout") ?? .seconds(30)))
+      client: try tracedClient(for: server))
     let authentication: ClientAuthentication? = try call.choice("client-auth")
     if let authentication, (authentication == .none) != (connection.clientSecret == nil) {
       throw call.usageError(
@@ -109,21 +109,22 @@ extension CommandContext {
     connection.oauth = OAuth2Connection(
       metadata: metadata, clientID: id,
       authentication: authentication ?? metadata.authentication(hasSecret: connection.clientSecret != nil),
-      scope: call.text("oauth-scope") ?? connection.oauth?.scope ?? metadata.usualScope)
+      scope: call.text("scope") ?? connection.oauth?.scope ?? metadata.usualScope)
   }
 
-  /// A client for a server without anybody's token.
+  /// A client for a server, without anybody's token and without a trace.
   func client(for server: ServerIdentity, timeout: Duration) throws -> APIClient {
-    var interceptors: [any HTTPInterceptor] = [
-      UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor(),
-    ]
-    if call.flag("verbose") {
-      let console = console
-      interceptors.append(
-        LoggingInterceptor(detail: .headers, time: parts.time) { console.writeError(Printable.line($0) + "\n") })
-    }
+    let shown: any HTTPTransport =
+      waitingLine(for: server).map { WaitingTransport(transport: transport, line: $0) } ?? transport
     return APIClient(
-      baseURL: server.baseURL, transport: transport, interceptors: interceptors, timeout: timeout,
-      allowInsecureHTTP: call.flag("allow-insecure-http"), time: parts.time)
+      baseURL: server.baseURL, transport: shown,
+      interceptors: [UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor()],
+      timeout: timeout, allowInsecureHTTP: call.flag("allow-insecure-http"), time: parts.time)
+  }
+
+  /// The same for calls that no session makes: discovery and sign-in.
+  func tracedClient(for server: ServerIdentity) throws -> APIClient {
+    let client = try client(for: server, timeout: try call.duration("timeout") ?? .seconds(30))
+    return call.flag("verbose") ? trace(beside: nil).reduce(client) { $0.adding($1) } : client
   }
 }
