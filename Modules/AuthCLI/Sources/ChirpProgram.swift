@@ -88,8 +88,9 @@ public enum ChirpProgram: Sendable {
     examples: [
       .init("chirp login --email anna@example.com", "asks for the password"),
       .init("chirp login --email anna@example.com --password-stdin < password.txt", "sign in from a script"),
-      .init("chirp login --dialect oauth2 --client-id ID", "sign in by your browser"),
-      .init("chirp login --dialect oauth2 --client-id ID --device", "sign in on a machine without one"),
+      .init(
+        "chirp login --dialect supabase --api-key sb_publishable_abc --email anna@example.com "
+          + "--password-stdin < password.txt", "sign in to a Supabase project"),
     ],
     hidesArguments: true)
 

@@ -22,7 +22,7 @@ extension CommandContext {
     let given = call.text("dialect").map { AuthDialect(rawValue: $0) }
     let dialect: AuthDialect
     if use != .signIn, let profile = state.record?.profile {
-      if let given, given.rawValue != profile, call.source(of: "dialect") == .commandLine {
+      if let given, given.rawValue != profile {
         throw call.usageError("--dialect \(given.rawValue): this session was made with dialect \(profile).")
       }
       dialect = AuthDialect(rawValue: profile)
