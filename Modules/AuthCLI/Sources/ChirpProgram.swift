@@ -88,9 +88,7 @@ public enum ChirpProgram: Sendable {
     examples: [
       .init("chirp login --email anna@example.com", "asks for the password"),
       .init("chirp login --email anna@example.com --password-stdin < password.txt", "sign in from a script"),
-      .init(
-        "chirp login --dialect supabase --api-key sb_publishable_abc --email anna@example.com "
-          + "--password-stdin < password.txt", "sign in to a Supabase project"),
+      .init("chirp login --dialect supabase --api-key KEY --email anna@example.com", "sign in to a Supabase project"),
     ],
     hidesArguments: true)
 
