@@ -33,7 +33,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -77,10 +77,19 @@ simulate: ## find the faults of the documents' own design, then run 20,000 sched
 	@.build/release/simulate --subject naive --seeds 1..3000
 	@.build/release/simulate --seeds 1..20000 $(ARGS)
 
-bench: ## measure the figures of the README, each beside its baseline (release; ARGS=endurance: what 10,000 sessions leave)
+bench: ## measure the figures of the README, each beside its baseline (release; ARGS=endurance: what 10,000 sessions leave); draws reports/bench.svg
 	$(require)
 	@for product in mock-server chirp bench; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product >&2; done
-	@.build/release/bench $(ARGS)
+	@mkdir -p $(REPORTS)
+	@.build/release/bench $(if $(findstring --json,$(ARGS)),,--json $(REPORTS)/bench.json) $(if $(findstring --svg,$(ARGS)),,--svg $(REPORTS)/bench.svg) $(ARGS)
+
+bench-check: ## count the instructions of three paths here and at another commit; over 10 % more fails (ARGS=COMMIT)
+	$(require)
+	@Tools/bench-check $(ARGS)
+
+linkage: ## build a package that uses each library by itself, and check what that links
+	$(require)
+	@Tools/LinkageTest/run
 
 lint: ## check format and house rules; prints file:line and the remedy
 	@command -v $(SWIFT) >/dev/null || Tools/require lint

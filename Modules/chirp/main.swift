@@ -21,14 +21,16 @@ StandardStreams.open()
 
 // The one place where live parts are put together. Signals come first: every thread started from here on has them blocked.
 let echo = TerminalEcho()
-let signals = SignalWatch(echo: echo)
+let screen = LiveScreen()
+let signals = SignalWatch(echo: echo, screen: screen)
 let clock = SystemClock()
 var options = SessionOptions()
 options.refreshShield = signals.shield
 
 let program = ChirpCommandLine(
   parts: CommandLineParts(
-    console: LiveConsole(echo: echo), environment: ProcessEnvironment.variables, time: clock, session: options,
+    console: LiveConsole(echo: echo), screen: screen, environment: ProcessEnvironment.variables, time: clock,
+    session: options,
     openStore: { folder, source in
       .init(
         store: SQLiteSessionStore(folder: folder, time: clock, keySource: source), location: folder,

@@ -40,6 +40,8 @@ public struct CommandLineParts: Sendable {
 
   /// The streams.
   public var console: any Console
+  /// The terminal that a form may take over whole; nil where there is none.
+  public var screen: (any ScreenPort)?
   /// The environment's variables.
   public var environment: [String: String]
   /// The clocks.
@@ -61,7 +63,8 @@ public struct CommandLineParts: Sendable {
 
   /// Puts the parts together.
   public init(
-    console: any Console, environment: [String: String], time: any TimeSource = SystemClock(),
+    console: any Console, screen: (any ScreenPort)? = nil, environment: [String: String],
+    time: any TimeSource = SystemClock(),
     tasks: TaskStarter = TaskStarter(), session: SessionOptions = SessionOptions(),
     openStore: @escaping @Sendable (_ folder: String, _ keySource: any KeySource) async throws -> OpenedStore,
     makeTransport: @escaping @Sendable (TransportWishes) throws -> any HTTPTransport,
@@ -72,6 +75,7 @@ public struct CommandLineParts: Sendable {
     secretServiceHelper: String = "chirp-secret-service"
   ) {
     self.console = console
+    self.screen = screen
     self.environment = environment
     self.time = time
     self.tasks = tasks

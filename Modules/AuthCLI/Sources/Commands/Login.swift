@@ -32,6 +32,8 @@ extension CommandContext {
     let password = try await givenPassword()
     if let identifier, let password {
       try await session.engine.signIn(Credentials(identifier: identifier, password: password))
+    } else if identifier == nil, password == nil, let screen = screen() {
+      identifier = try await SignInScreens(self, session).run(.login, on: screen).identifier
     } else {
       try checkPrompts(
         missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
@@ -75,13 +77,23 @@ extension CommandContext {
     for attempt in 1... {
       try await prompts.fill(keeping: given)
       await model.submit()
-      guard model.user == nil else { return service.identifier }
+      guard model.user == nil else {
+        welcome(session, identifier: service.identifier)
+        return service.identifier
+      }
       let error = service.failure ?? CancellationError()
       guard error.isForTheUserToMend, attempt < Self.attempts else { throw error }
       prompts.sayMessage()
       given = []
     }
     throw CommandFailure.cancelled
+  }
+
+  /// Says what the home screen shows, where there is no screen.
+  private func welcome(_ session: CommandSession, identifier: String?) {
+    guard case .signedIn(let summary) = session.engine.snapshot.state else { return }
+    output.say(session.profile.strings[.homeTitle])
+    for line in welcome(summary, identifier: identifier, session) { output.say("  \(line)") }
   }
 
   /// How often a person may try before the command gives up.
@@ -124,7 +136,7 @@ extension Error {
 }
 
 /// Signs in through the engine for the login form, and remembers the error behind its words.
-private final class PromptedLoginService: LoginService {
+final class PromptedLoginService: LoginService {
   private let engine: SessionEngine
   private let last = Guarded<(any Error)?>(nil)
   private let sent = Guarded<String?>(nil)

@@ -18,6 +18,8 @@ extension CommandContext {
     if missing.isEmpty, let email = call.text("email"), let password {
       outcome = try await session.engine.signUp(
         Registration(username: call.text("username"), email: email, password: password))
+    } else if needed.allSatisfy({ call.text($0) == nil }), password == nil, let screen = screen() {
+      outcome = try await SignInScreens(self, session).run(.register, on: screen).signUp ?? .signedIn(nil)
     } else {
       try checkPrompts(missing: missing.first ?? "--password-stdin or --password-file")
       outcome = try await promptedRegistration(session, password: password)
@@ -74,7 +76,7 @@ extension CommandContext {
 }
 
 /// Signs up through the engine for the sign-up form, and remembers the error behind its words.
-private final class PromptedRegistrationService: RegistrationService {
+final class PromptedRegistrationService: RegistrationService {
   private let engine: SessionEngine
   private let last = Guarded<(any Error)?>(nil)
 

@@ -123,13 +123,3 @@ public struct LiveConsole: Console {
 
   private static func reason() -> String { String(cString: strerror(errno)) }
 }
-
-/// `read(2)`, under a name that no method here has.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-  read(descriptor, buffer, count)
-}
-
-/// `write(2)`, under a name that no method here has.
-private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, buffer, count)
-}
