@@ -88,7 +88,6 @@ public enum ChirpProgram: Sendable {
     examples: [
       .init("chirp login --email anna@example.com", "asks for the password"),
       .init("chirp login --email anna@example.com --password-stdin < password.txt", "sign in from a script"),
-      .init("chirp login --dialect supabase --api-key KEY --email anna@example.com", "sign in to a Supabase project"),
     ],
     hidesArguments: true)
 
@@ -99,6 +98,10 @@ public enum ChirpProgram: Sendable {
     .flag("device", "The same as --grant device: type a code on another machine."),
     .value("scope", "TEXT", "What to ask for (dialect oauth2), words with spaces between them."),
     .value("issuer", "URL", "The authorization server, where it is not the server itself (dialect oauth2)."),
+    .value(
+      "endpoint", "NAME=URL", repeated: true,
+      "An endpoint that the server's metadata leave out (dialect oauth2): authorization, token, device, revocation, "
+        + "userinfo or jwks. With token among them, no metadata are asked for."),
     .choice("client-auth", ["none", "basic", "post"], "How the client proves itself; without it, as the server says."),
     .value(
       "redirect-port", "N", kind: .integer(1...65535),

@@ -26,7 +26,6 @@ import Testing
     private static let answers = [
       "chirp login --server http://127.0.0.1:8080 --email anna@example.com": ["assword": "password123"],
       "chirp login --email anna@example.com": ["assword": "password123"],
-      "chirp login --dialect supabase --api-key KEY --email anna@example.com": ["assword": "password123"],
       "chirp store migrate --to passphrase": ["New passphrase": "correct horse", "again": "correct horse"],
     ]
 

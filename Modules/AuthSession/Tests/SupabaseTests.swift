@@ -112,6 +112,19 @@ struct SupabaseTests {
     #expect(error?.serverMessage == "Invalid login credentials")
   }
 
+  @Test("a key that the project does not know is no wrong password")
+  func unknownKey() async throws {
+    let transport = StubTransport(otherwise: { _ in .json(401, #"{"message":"Invalid API key","hint":"x"}"#) })
+    let backend = try backend(transport)
+    let signIn = await #expect(throws: SupabaseKeyError.self) {
+      try await backend.signIn(Credentials(identifier: "anna@example.com", password: "p"))
+    }
+    #expect(signIn?.code == .refused)
+    await #expect(throws: SupabaseKeyError.self) {
+      try await backend.signUp(Registration(username: nil, email: "anna@example.com", password: "p"))
+    }
+  }
+
   @Test("an address that waits to be confirmed is told in the server's words")
   func unconfirmed() async throws {
     let transport = StubTransport([SupabaseGolden.error(400, "email_not_confirmed", "Email not confirmed")])

@@ -96,9 +96,7 @@ extension CommandContext {
       throw call.usageError(
         "Dialect oauth2 needs the client's id, as the server gave it out: --client-id ID.", code: .missingOption)
     }
-    let metadata = try await ServerMetadata.discover(
-      issuer: call.text("issuer") ?? connection.oauth?.metadata.issuer ?? server.text,
-      client: try tracedClient(for: server))
+    let metadata = try await metadata(of: connection, server)
     let authentication: ClientAuthentication? = try call.choice("client-auth")
     if let authentication, (authentication == .none) != (connection.clientSecret == nil) {
       throw call.usageError(
@@ -110,6 +108,43 @@ extension CommandContext {
       metadata: metadata, clientID: id,
       authentication: authentication ?? metadata.authentication(hasSecret: connection.clientSecret != nil),
       scope: call.text("scope") ?? connection.oauth?.scope ?? metadata.usualScope)
+  }
+
+  /// The server's metadata, as it tells them, and as the command line adds to them.
+  private func metadata(of connection: ServerConnection, _ server: ServerIdentity) async throws -> ServerMetadata {
+    let issuer = call.text("issuer") ?? connection.oauth?.metadata.issuer ?? server.text
+    var named: [String: String] = [:]
+    for text in call.texts("endpoint") {
+      let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+      guard parts.count == 2, named.updateValue(parts[1], forKey: parts[0]) == nil else {
+        throw call.usageError("--endpoint: write NAME=URL, and each name once.", code: .badValue)
+      }
+    }
+    var metadata =
+      if let token = named["token"] {
+        ServerMetadata(issuer: issuer, tokenEndpoint: token)
+      } else {
+        try await ServerMetadata.discover(issuer: issuer, client: try tracedClient(for: server))
+      }
+    for (name, url) in named.sorted(by: { $0.key < $1.key }) {
+      do {
+        _ = try ServerIdentity(url.split(separator: "?").first.map(String.init) ?? url)
+      } catch {
+        throw call.usageError("--endpoint \(name): \(error.message)", code: .badValue)
+      }
+      switch name {
+      case "token": metadata.tokenEndpoint = url
+      case "authorization": metadata.authorizationEndpoint = url
+      case "device": metadata.deviceAuthorizationEndpoint = url
+      case "revocation": metadata.revocationEndpoint = url
+      case "userinfo": metadata.userInfoEndpoint = url
+      case "jwks": metadata.keySet = url
+      default:
+        throw call.usageError(
+          "--endpoint \(name): authorization, token, device, revocation, userinfo and jwks are known.", code: .badValue)
+      }
+    }
+    return metadata
   }
 
   /// A client for a server, without anybody's token and without a trace.

@@ -29,17 +29,30 @@ public struct SupabaseBackend: AuthBackend {
   public var signOutScopes: Set<SignOutScope> { Set(SignOutScope.allCases) }
 
   public func signIn(_ credentials: Credentials) async throws -> TokenGrant {
-    TokenGrant(
-      try await client.send(
-        SupabaseAPI.signIn(identifier: credentials.identifier, password: credentials.password, now: client.today)))
+    try await refusingKey {
+      TokenGrant(
+        try await client.send(
+          SupabaseAPI.signIn(identifier: credentials.identifier, password: credentials.password, now: client.today)))
+    }
+  }
+
+  /// A 401 to a call that carries nothing but the key is about the key, and no wrong password.
+  private func refusingKey<Value>(_ call: () async throws -> Value) async throws -> Value {
+    do {
+      return try await call()
+    } catch let error as APIError where error.status == 401 && error.serverCode == nil && error.shape == .supabase {
+      throw SupabaseKeyError(.refused)
+    }
   }
 
   /// Makes an account: a session where the project confirms by itself, else `confirmationRequired`.
   public func signUp(_ registration: Registration) async throws -> SignUpGrant {
     let metadata: [String: JSONValue] = registration.username.map { ["username": .string($0)] } ?? [:]
-    let answer = try await client.send(
-      SupabaseAPI.signUp(
-        email: registration.email, password: registration.password, metadata: metadata, now: client.today))
+    let answer = try await refusingKey {
+      try await client.send(
+        SupabaseAPI.signUp(
+          email: registration.email, password: registration.password, metadata: metadata, now: client.today))
+    }
     switch answer {
     case .session(let session): return .session(TokenGrant(session))
     case .user: return .confirmationRequired(email: registration.email)
