@@ -33,7 +33,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store interop pictures docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -130,6 +130,17 @@ soak-store: ## kill processes 500 times while they save, load, clear and change 
 	$(require)
 	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
 	@.build/release/storage-torture kill $(ARGS)
+
+pictures: ## draw the documentation's pictures of the terminal anew, from the built chirp (Documentation/pictures)
+	$(require)
+	@for product in chirp terminal-pictures; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
+	@mkdir -p Documentation/pictures
+	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
+
+interop: ## let clients from PyPI, unchanged, speak to the mock server (gotrue, authlib, requests-oauthlib)
+	$(require)
+	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@Tools/Interop/run $(ARGS)
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

@@ -137,6 +137,10 @@ targets += [
     path: "E2ETests/Executable"),
   .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
+    name: "terminal-pictures",
+    dependencies: ["Groundwork", "TerminalScreen", "TerminalRecording", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/Pictures"),
+  .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
   .executableTarget(
@@ -191,6 +195,7 @@ let package = Package(
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "terminal-pictures", targets: ["terminal-pictures"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],

@@ -56,7 +56,8 @@ public struct SupabaseKeyError: Error, Sendable, Hashable, CustomStringConvertib
   public var message: String {
     switch code {
     case .empty: "The project's public key is missing. It stands under Settings, API keys: the anon or publishable key."
-    case .refused: "The project does not take this key. Compare it with the one under Settings, API keys, and the project's URL."
+    case .refused:
+      "The project does not take this key. Compare it with the one under Settings, API keys, and the project's URL."
     case .malformed: "The project's key has spaces, line breaks or other characters that no key has."
     case .serviceRole:
       "This is a service-role key. It passes every access rule of the project, so a client must never hold it: use the "
