@@ -52,6 +52,7 @@ test: ## run the unit tests, 5,000 simulated schedules, then every scenario; the
 	$(require)
 	$(SWIFT) build --build-tests $(SWIFT_BUILD_FLAGS)
 	@mkdir -p $(REPORTS); status=0; \
+	Tools/check-ui types .build/debug/Modules || status=1; \
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_BUILD_FLAGS) >$(REPORTS)/unit-tests.log 2>&1 </dev/null || status=1; \
 	grep -E '^(✘|↳|error: )' $(REPORTS)/unit-tests.log | grep -Ev '↳ (Testing Library Version|Target Platform)|^✘ Test run' || true; \
 	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { \
@@ -98,6 +99,7 @@ lint: ## check format and house rules; prints file:line and the remedy
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(sources) || { \
 	  status=1; echo "The format differs from .swift-format. Remedy: make format"; }; \
 	Tools/Lint/run || status=1; \
+	Tools/check-ui parse || status=1; \
 	exit $$status
 
 format: ## rewrite the sources to .swift-format
@@ -137,10 +139,11 @@ pictures: ## draw the documentation's pictures of the terminal anew, from the bu
 	@mkdir -p Documentation/pictures
 	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
 
-interop: ## let clients from PyPI, unchanged, speak to the mock server (gotrue, authlib, requests-oauthlib)
+interop: ## let clients from PyPI speak to the mock server, and chirp to servers from PyPI (Django, FastAPI), all unchanged
 	$(require)
-	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@Tools/Interop/run $(ARGS)
+	@Tools/Interop/chirp-against-servers .build/debug/chirp .build/interop-servers
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

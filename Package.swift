@@ -79,6 +79,8 @@ targets += module(
 targets += module(
   "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
   resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
+// SwiftUI screens: empty where there is no SwiftUI.
+targets += module("AuthUI", imports: ["AuthForms"])
 targets += module(
   "AuthCLI",
   imports: [
@@ -147,8 +149,8 @@ targets += [
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
-      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
-      "CLibcurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "SimulatorKit",
+      "CSQLite", "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]
@@ -181,7 +183,8 @@ for target in targets where target.type != .system {
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
   "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthOAuth", "AuthForms", "AuthCLI",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthOAuth", "AuthForms", "AuthUI",
+  "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]
