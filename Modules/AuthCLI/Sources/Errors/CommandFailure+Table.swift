@@ -14,7 +14,8 @@ extension CommandFailure {
     case let error as UsageError:
       self.init("usage", error.message, hint: Self.hint(for: error), .usage)
     case let error as ServerIdentityError: self.init("usage", error.message, .usage)
-    case let error as SupabaseKeyError: self.init("apiKey.\(error.code.rawValue)", error.message, error.code == .refused ? .signInNeeded : .usage)
+    case let error as SupabaseKeyError:
+      self.init("apiKey.\(error.code.rawValue)", error.message, error.code == .refused ? .signInNeeded : .usage)
     case let error as RESTDescriptionError: self.init("usage", error.message, .usage)
     case let error as OAuthError: self.init(oauth: error)
     case let error as StoreError: self.init(store: error)
