@@ -102,6 +102,18 @@ struct RESTBackendTests {
     #expect(fields?.fields == ["email": "Enter a valid email address.", "password": "Too short. Too common."])
   }
 
+  @Test(
+    "a member that a description calls by any name, a known one too, traps nothing",
+    arguments: ["email", "username", "password", "login"])
+  func memberNames(name: String) async throws {
+    let text = "{\"signIn\":{\"path\":\"/l\",\"identifier\":\"\(name)\",\"password\":\"password\"}}"
+    let transport = StubTransport([.json(400, "{\"\(name)\":[\"This field is required.\"]}")])
+    let error = await #expect(throws: APIError.self) {
+      try await backend(text, transport).signIn(Credentials(identifier: "a", password: "b"))
+    }
+    #expect(error?.fields.values.contains("This field is required.") == true)
+  }
+
   @Test("through the engine: rotation, the user, and a sign-out that sends what the server wants")
   func engine() async throws {
     let token = SupabaseGolden.token(#"{"iat":1000,"exp":1300}"#)

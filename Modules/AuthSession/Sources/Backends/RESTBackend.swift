@@ -26,19 +26,18 @@ public struct RESTBackend: AuthBackend {
   public var dialect: AuthDialect { .rest }
 
   public func signIn(_ credentials: Credentials) async throws -> TokenGrant {
-    try await tokens(
-      description.signIn,
-      [
-        description.identifierMember: credentials.identifier, description.passwordMember: credentials.password,
-      ], isSignIn: true)
+    var members = [description.identifierMember: credentials.identifier]
+    members[description.passwordMember] = credentials.password
+    return try await tokens(description.signIn, members, isSignIn: true)
   }
 
   public func signUp(_ registration: Registration) async throws -> SignUpGrant {
     guard let call = description.signUp else {
       throw APIError(.notFound, detail: "The description has no signUp.")
     }
-    var members = ["email": registration.email, description.passwordMember: registration.password]
+    var members = ["email": registration.email]
     members["username"] = registration.username
+    members[description.passwordMember] = registration.password
     let endpoint = try endpoint(call, members, isSignIn: false) { response in
       let body = response.body.isEmpty ? JSONValue.null : try JSONDecoder().decode(JSONValue.self, from: response.body)
       return body
@@ -171,11 +170,10 @@ struct RESTErrorDecoder: ErrorDecoder {
   /// `{"email": ["Enter a valid address."]}`, as many frameworks say what is wrong with a field (D1.7).
   private func fields(_ body: JSONValue) -> [String: String] {
     var fields: [String: String] = [:]
-    let names = [
-      "email": "email", "username": "username", "password": "password",
-      description.identifierMember: description.identifierMember == "username" ? "username" : "email",
-      description.passwordMember: "password",
-    ]
+    // Set one by one: what a description calls a member may be a name that stands here already.
+    var names = ["email": "email", "username": "username", "password": "password"]
+    names[description.identifierMember] = description.identifierMember == "username" ? "username" : "email"
+    names[description.passwordMember] = "password"
     for (name, field) in names.sorted(by: { $0.key < $1.key }) {
       guard let list = body[name]?.array else { continue }
       let texts = list.prefix(8).compactMap(\.string)
