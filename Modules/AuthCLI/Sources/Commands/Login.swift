@@ -17,7 +17,7 @@ extension CommandContext {
     let session = try await session(.signIn)
     if let connection = session.connection.oauth, session.dialect == .oauth2 {
       try await loginByOAuth(session, connection)
-      warnOfOverride()
+      sayOverrideStays()
       return session
     }
     let profile = session.profile
@@ -39,17 +39,12 @@ extension CommandContext {
         missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
       identifier = try await promptedLogin(session, identifier: identifier, password: password)
     }
-    warnOfOverride()
+    sayOverrideStays()
     var object = summary(of: session)
     if let identifier { object["identifier"] = .string(identifier) }
     try await output.done(
       .object(object), "Signed in to \(session.server.text)\(identifier.map { " as \($0)" } ?? "").")
     return session
-  }
-
-  private func warnOfOverride() {
-    guard tokenOverride != nil else { return }
-    output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
   }
 
   /// Asserts that a person is there to answer.

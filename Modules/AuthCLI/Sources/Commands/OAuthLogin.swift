@@ -16,7 +16,8 @@ extension CommandContext {
   /// `chirp login --dialect oauth2`
   func loginByOAuth(_ session: CommandSession, _ connection: OAuth2Connection) async throws {
     let signIn = OAuth2SignIn(
-      client: try tracedClient(for: session.server), connection: connection, secret: session.connection.clientSecret)
+      client: try client(for: session.server, timeout: try call.duration("timeout") ?? .seconds(30)),
+      connection: connection, secret: session.connection.clientSecret)
     let outcome: OAuth2SignIn.Outcome
     switch try grant() {
     case .code: outcome = try await signInByBrowser(signIn)

@@ -124,7 +124,8 @@ extension CommandContext {
       if let token = named["token"] {
         ServerMetadata(issuer: issuer, tokenEndpoint: token)
       } else {
-        try await ServerMetadata.discover(issuer: issuer, client: try tracedClient(for: server))
+        try await ServerMetadata.discover(
+          issuer: issuer, client: try client(for: server, timeout: try call.duration("timeout") ?? .seconds(30)))
       }
     for (name, url) in named.sorted(by: { $0.key < $1.key }) {
       do {
@@ -147,19 +148,14 @@ extension CommandContext {
     return metadata
   }
 
-  /// A client for a server, without anybody's token and without a trace.
-  func client(for server: ServerIdentity, timeout: Duration) throws -> APIClient {
-    let shown: any HTTPTransport =
-      waitingLine(for: server).map { WaitingTransport(transport: transport, line: $0) } ?? transport
-    return APIClient(
-      baseURL: server.baseURL, transport: shown,
+  /// A client for a server, without anybody's token.
+  func client(for server: ServerIdentity, timeout: Duration, beside accessToken: String? = nil) throws -> APIClient {
+    APIClient(
+      baseURL: server.baseURL,
+      transport: traced(
+        waitingLine(for: server).map { WaitingTransport(transport: transport, line: $0) } ?? transport,
+        beside: accessToken),
       interceptors: [UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor()],
       timeout: timeout, allowInsecureHTTP: call.flag("allow-insecure-http"), time: parts.time)
-  }
-
-  /// The same for calls that no session makes: discovery and sign-in.
-  func tracedClient(for server: ServerIdentity) throws -> APIClient {
-    let client = try client(for: server, timeout: try call.duration("timeout") ?? .seconds(30))
-    return call.flag("verbose") ? trace(beside: nil).reduce(client) { $0.adding($1) } : client
   }
 }

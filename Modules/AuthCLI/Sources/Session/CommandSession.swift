@@ -36,13 +36,12 @@ struct CommandSession: Sendable {
     self.connection = connection
     dialect = AuthDialect(rawValue: connection.dialect)
     let timeout = try context.call.duration("timeout") ?? .seconds(30)
-    let bare = try context.client(for: server, timeout: timeout)
-    let trace = context.call.flag("verbose") ? context.trace(beside: accessToken) : []
-    func traced(_ client: APIClient) -> APIClient { trace.reduce(client) { $0.adding($1) } }
+    let calls = try context.client(for: server, timeout: timeout, beside: accessToken)
     var options = context.parts.session
     backend = UncutTokenBackend(
-      calls: try connection.backend(traced(bare)),
-      tokens: try connection.backend(traced(try context.client(for: server, timeout: options.refreshBound))),
+      calls: try connection.backend(calls),
+      tokens: try connection.backend(
+        try context.client(for: server, timeout: options.refreshBound, beside: accessToken)),
       connection: try connection.kept)
     // An unfinished refresh is taken up by the first call that needs a token, not by commands that stay off the network.
     options.recoversAtRestore = false
@@ -51,8 +50,7 @@ struct CommandSession: Sendable {
       options: options)
     usesStore = accessToken == nil
     authorizer = accessToken.map { FixedTokenAuthorizer(accessToken: $0) } ?? engine
-    // The trace stands innermost: it shows each attempt as it leaves, with the token that it carries.
-    client = traced(backend.authorized(bare, by: authorizer))
+    client = backend.authorized(calls, by: authorizer)
   }
 }
 
