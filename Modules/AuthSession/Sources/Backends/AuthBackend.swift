@@ -47,7 +47,8 @@ public protocol AuthBackend: Sendable {
   /// Which sessions a sign-out can end at this server; without a word of the dialect's own, the one at hand.
   var signOutScopes: Set<SignOutScope> { get }
 
-  /// Ends all of the user's sessions but this one, through the engine's authorizer; for a dialect that has the scope `others`.
+  /// Ends all of the user's sessions but this one, through the engine's authorizer; for a dialect that has the scope `others`. Bound: as
+  /// `user`.
   func signOutOthers(authorizedBy authorizer: any RequestAuthorizer) async throws
 
   /// A program's own client as this dialect wants it: with the session's token, and with what else each request needs.
