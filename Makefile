@@ -164,10 +164,11 @@ pictures: ## draw the documentation's pictures of the terminal anew, from the bu
 	@mkdir -p Documentation/pictures
 	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
 
-interop: ## let clients from PyPI, unchanged, speak to the mock server (gotrue, authlib, requests-oauthlib)
+interop: ## let clients from PyPI speak to the mock server, and chirp to servers from PyPI (Django, FastAPI), all unchanged
 	$(require)
-	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@Tools/Interop/run $(ARGS)
+	@Tools/Interop/chirp-against-servers .build/debug/chirp .build/interop-servers
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)
