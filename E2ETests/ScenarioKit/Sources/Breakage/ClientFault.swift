@@ -14,6 +14,7 @@ package enum ClientFault: String, Sendable, CaseIterable {
   case cancellationSignsOut = "cancellation-signs-out"
   case serverFirst = "server-first"
   case retryLeftOut = "retry-left-out"
+  case anyKeyTaken = "any-key-taken"
   case signUpNotSent = "sign-up-not-sent"
   // The engine's figures.
   case fullLeewayAlways = "full-leeway-always"

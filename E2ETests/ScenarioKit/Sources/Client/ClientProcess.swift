@@ -25,6 +25,8 @@ final class ClientProcess: Sendable {
     var faults: Set<ClientFault> = []
     /// Whether its calls are tried again after a passing failure.
     var retries = false
+    /// The key that a Supabase client is made with.
+    var apiKey: String?
   }
 
   let engine: SessionEngine
@@ -152,6 +154,10 @@ final class ClientProcess: Sendable {
   }
 
   private func carryOut(_ verb: Verb) async throws -> Outcome {
+    // A client that may not be made sends nothing (D4.2).
+    if let key = parts.apiKey, !parts.faults.contains(.anyKeyTaken) {
+      _ = try SupabaseBackend(client: plain, apiKey: key)
+    }
     switch verb {
     case .login(let identifier, let password):
       if parts.faults.contains(.signInNeedsASession) { _ = try await engine.validAccessToken() }

@@ -173,7 +173,8 @@ final class LibraryWorld: ScenarioWorld {
         transport: ProcessTransport(
           base: surroundings.transport, life: life, isOffline: offlineSwitch(name), tokens: tokens, process: name),
         store: ProcessStore(base: store, life: life, log: storeLog, fault: storeFault(name)), time: clock,
-        tasks: surroundings.tasks, life: life, faults: surroundings.faults, retries: scenario.client.retries))
+        tasks: surroundings.tasks, life: life, faults: surroundings.faults, retries: scenario.client.retries,
+        apiKey: scenario.client.apiKey))
     // Two steps at once may launch it: the first one wins, the other never does anything.
     let process = state.withLock { state in
       if let running = state.processes[name] { return running }

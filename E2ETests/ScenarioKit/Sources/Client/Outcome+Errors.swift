@@ -11,6 +11,7 @@ extension Outcome {
     case is CancellationError: self.init(.cancelled)
     case let error as SessionError: self.init(error)
     case let error as APIError: self.init(error)
+    case is SupabaseKeyError: self.init(.refused, error: "serviceRoleKey", message: "\(error)")
     case let error as StoreError:
       self.init(error.code == .cancelled ? .cancelled : .storage, error: error.code.rawValue, message: error.message)
     default: self.init(.other, message: "\(error)")

@@ -81,11 +81,13 @@ package struct Scenario: Sendable {
     package var retries = false
     /// Whether the login form talks to D5's stand-in service.
     package var usesFakeService = false
+    /// The project's key that a Supabase client is made with (D4.2).
+    package var apiKey: String?
 
     package init() {}
 
     /// Whether anything is not the usual way.
-    package var isSpecial: Bool { keeps != .session || retries || usesFakeService }
+    package var isSpecial: Bool { keeps != .session || retries || usesFakeService || apiKey != nil }
   }
 
   /// A document's app: the dialect it speaks and the texts its screens show.

@@ -86,6 +86,7 @@ package enum ScenarioFormat {
           "its store: a session store, a plain token store, or D2's two items"),
         FieldShape("session-of", .text, "whose session stands in the two items at the start: a name from users"),
         FieldShape("retries", .flag, "whether its calls are tried again after a passing failure"),
+        FieldShape("api-key", .text, "the project's key that a Supabase client is made with"),
         FieldShape("service", .choice(["fake"]), "the login form's service: fake is D5's stand-in"),
       ]))
 

@@ -127,6 +127,7 @@ struct Reading {
         }
       }
       scenario.client.retries = client["retries"]?.flag ?? false
+      scenario.client.apiKey = client["api-key"]?.text
       scenario.client.usesFakeService = client["service"] != nil
     }
     scenario.isAlone = root["only"]?.flag ?? false
