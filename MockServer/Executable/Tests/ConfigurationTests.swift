@@ -170,7 +170,7 @@ struct ConfigurationTests {
       ),
       (
         "realms:\n  a:\n    seed: 1\n",
-        ["f:3:5: a realm has no \"seed\". Known: clock, now, policy, users, scripts, feedItems"]
+        ["f:3:5: a realm has no \"seed\". Known: clock, now, policy, users, clients, scripts, feedItems"]
       ),
       ("now: tomorrow\n", ["f:1:6: this is no ISO 8601 time from 1970 to 9999, say 2030-01-31T12:00:00Z"]),
       ("policy: {cors: {origins: [localhost]}}\n", []), ("", ["f:1:1: the file is empty"]),
