@@ -21,6 +21,7 @@ DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
 TRIALS ?= 50
+SOAK ?= 100
 export OFFLINE ?= 0
 # Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
@@ -33,7 +34,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store interop pictures docs install clean
+.PHONY: help bootstrap build test e2e e2e-prove e2e-soak serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store interop pictures docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -66,6 +67,16 @@ e2e: ## run every scenario with the drivers inprocess, http and cli; reports go 
 	$(require)
 	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
 	@$(run_e2e)
+
+e2e-prove: ## break each requirement and rule on purpose, and show which scenario notices; fails if none does
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@.build/debug/e2e list --coverage $(ARGS)
+
+e2e-soak: ## run every scenario SOAK=100 times in process, each time in another order of tasks, and over sockets; one failure ends it
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@E2ETests/soak .build/debug/e2e $(SOAK) $(ARGS)
 
 serve: ## start the mock server with a user to sign in with, and print three lines to paste (PORT=8080)
 	$(require)
