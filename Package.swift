@@ -149,6 +149,9 @@ targets += [
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
   .executableTarget(
+    name: "server-fuzz", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/ServerFuzz"),
+  .executableTarget(
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
@@ -203,6 +206,7 @@ let package = Package(
     .executable(name: "bench", targets: ["bench"]),
     .executable(name: "terminal-pictures", targets: ["terminal-pictures"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
+    .executable(name: "server-fuzz", targets: ["server-fuzz"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,
