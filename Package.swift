@@ -72,13 +72,20 @@ targets += [
 targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
+// A module of its own: whoever talks to no authorization server needs none of it.
+targets += module(
+  "AuthOAuth", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "COpenSSL"],
+  testsAlsoImport: ["AuthTestSupport", "VirtualTime"])
 targets += module(
   "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
   resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
+// SwiftUI screens: empty where there is no SwiftUI.
+targets += module("AuthUI", imports: ["AuthForms"])
 targets += module(
   "AuthCLI",
   imports: [
     "Groundwork", "CommandLineTable", "TerminalScreen", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession",
+    "AuthOAuth",
     "AuthForms",
   ],
   testsAlsoImport: [
@@ -118,6 +125,11 @@ targets += [
     path: "MockServer/Executable/Tests"),
 ]
 
+// For tests written with Swift Testing, in any package: a realm of the mock server for each test.
+targets += module(
+  "MockServerTesting", at: "E2ETests/TestingTrait", imports: ["Groundwork", "MockServerCore", "MockServerHTTP"],
+  testsAlsoImport: [])
+
 // The end-to-end rig.
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
@@ -125,21 +137,31 @@ targets += module(
     "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
-  resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
+  resources: [.embedInCode("Drivers/drivers.yaml"), .embedInCode("Breakage/breakages.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
     path: "E2ETests/Executable"),
+  // Loaded into `chirp` by the scenarios that move its clocks.
+  .target(
+    name: "ClockShift", path: "E2ETests/ClockShift", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
   .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
+  .executableTarget(
+    name: "terminal-pictures",
+    dependencies: ["Groundwork", "TerminalScreen", "TerminalRecording", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/Pictures"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
   .executableTarget(
+    name: "server-fuzz", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/ServerFuzz"),
+  .executableTarget(
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
-      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
-      "CLibcurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "SimulatorKit",
+      "CSQLite", "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]
@@ -172,21 +194,25 @@ for target in targets where target.type != .system {
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
   "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthOAuth", "AuthForms", "AuthUI",
+  "AuthCLI",
   "AuthTestSupport", "MockServerCore",
-  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
+  "MockServerHTTP", "MockServerInProcess", "MockServerTesting", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(
   name: "chirp",
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: libraries.map { .library(name: $0, targets: [$0]) } + [
+    .library(name: "clockshift", type: .dynamic, targets: ["ClockShift"]),
     .executable(name: "chirp", targets: ["chirp"]),
     .executable(name: "chirp-secret-service", targets: ["chirp-secret-service"]),
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "terminal-pictures", targets: ["terminal-pictures"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
+    .executable(name: "server-fuzz", targets: ["server-fuzz"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,

@@ -290,6 +290,9 @@ public struct EmulatedTerminal: Sendable {
     case 7: style.isReversed = true
     case 31, 32, 34: style.color = TextStyle.Color(rawValue: UInt8(truncatingIfNeeded: code - 30))
     case 39: style.color = nil
+    // White, on a ground of its own.
+    case 97: style.isReversed = true
+    case 41, 42, 44: style.color = TextStyle.Color(rawValue: UInt8(truncatingIfNeeded: code - 40))
     default: unknown.append("SGR \(code)")
     }
   }

@@ -74,8 +74,13 @@ public struct FrameWriter: Sendable {
     var codes: [String] = []
     if style.isBold { codes.append("1") }
     if style.isDim { codes.append("2") }
-    if style.isReversed { codes.append("7") }
-    if usesColor, let color = style.color { codes.append("\(30 + color.rawValue)") }
+    switch (style.isReversed, usesColor ? style.color : nil) {
+    // White on a color is readable whatever the terminal's own colors are.
+    case (true, let color?): codes += ["97", "\(40 + color.rawValue)"]
+    case (true, nil): codes.append("7")
+    case (false, let color?): codes.append("\(30 + color.rawValue)")
+    case (false, nil): break
+    }
     return codes.joined(separator: ";")
   }
 }

@@ -50,7 +50,7 @@ extension FormScreen {
     }
     if target == .button || isSubmitting { page.mustBeSeen(button) } else { button(&page) }
     if form.specification.messagePlacement == .belowButton { message(form, on: &page, isBoxed: isBoxed) }
-    if isBoxed, form.specification.messagePlacement == .aboveButton { page.blank() }
+    if isBoxed { page.blank() }
     page.text(isSubmitting ? around.keys.working : around.keys.form, TextStyle(isDim: true))
     return page
   }
@@ -72,7 +72,7 @@ extension FormScreen {
   private func message(_ form: FormState, on page: inout ScreenLayout, isBoxed: Bool) {
     if let message = form.message {
       page.error(message)
-    } else if isBoxed {
+    } else if isBoxed, form.specification.messagePlacement == .aboveButton {
       page.blank()
     }
   }

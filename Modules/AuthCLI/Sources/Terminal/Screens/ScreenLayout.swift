@@ -79,14 +79,14 @@ struct ScreenLayout {
   /// How many lines there are.
   var height: Int { lines.count }
 
-  /// The frame: everything where it fits, else the part around what must be seen.
+  /// The frame: everything where it fits, else the part around what must be seen, the caret's line before all.
   func frame(rows: Int) -> ScreenFrame {
     guard lines.count > rows else { return ScreenFrame(lines: lines, cursor: cursor) }
-    let wanted = max(needed.upperBound - rows, 0)
-    let start = min(max(min(needed.lowerBound, wanted == 0 ? 0 : wanted), 0), lines.count - rows)
+    var start = min(max(needed.upperBound - rows, 0), needed.lowerBound)
+    if let row = cursor?.row { start = min(max(start, row - rows + 1), row) }
+    start = min(start, lines.count - rows)
     var seen = cursor
     seen?.row -= start
-    if let row = seen?.row, !(0..<rows).contains(row) { seen = nil }
     return ScreenFrame(lines: Array(lines[start..<(start + rows)]), cursor: seen)
   }
 
