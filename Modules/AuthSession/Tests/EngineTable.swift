@@ -31,7 +31,7 @@ enum EngineTable {
     let starts = [
       RefreshMachine(base: record, storedBase: nil), RefreshMachine(base: newer, storedBase: record),
       RefreshMachine(
-        base: record, storedBase: nil, refusal: KnownRefusal(token: record.refreshToken, refusal: refusal)),
+        base: record, storedBase: nil, refusals: [KnownRefusal(token: record.refreshToken, refusal: refusal)]),
     ]
     for var machine in starts {
       let effect = machine.start()
@@ -202,7 +202,7 @@ extension SessionMachine {
   /// What its next steps depend on.
   fileprivate var fingerprint: [String] {
     let kind = "\(state)".prefix { $0 != "(" }
-    let has = [live?.storedBase != nil, live?.refusal != nil, live?.needsRecovery ?? false, cooldown != nil]
+    let has = [live?.storedBase != nil, live?.refusals.isEmpty == false, live?.needsRecovery ?? false, cooldown != nil]
     return [String(kind), live?.record.accessToken ?? "", "\(has)"] + Set(endings.map(\.id.uuidString)).sorted()
   }
 }

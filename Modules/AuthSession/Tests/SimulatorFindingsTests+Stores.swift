@@ -166,6 +166,54 @@ extension SimulatorFindingsTests {
     }
   }
 
+  @Test(
+    "S17, S21, (4): a session whose place a sign-in took that was taken back is over, and is not used on",
+    arguments: [true, false])
+  func replacedByDeadSignIn(isFoundByRefresh: Bool) async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      store.fail(.update, with: StoreError(.unavailable, "The disk went away after the commit."), phase: .afterCommit)
+      store.fail(.read, with: StoreError(.unavailable, "The disk is away."))
+      await #expect(throws: SessionError.self) {
+        try await engine.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      }
+      if isFoundByRefresh {
+        await #expect(throws: SessionError.self) { try await engine.refresh() }
+      } else {
+        await engine.checkForChanges()
+      }
+      #expect(engine.signedOutReason == .elsewhere)
+      #expect(world.backend.sent.isEmpty)
+    }
+  }
+
+  @Test("S10, (1): a refusal that could not be written down is not forgotten when more is learned of its session")
+  func refusalIsRemembered() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      let record = try #require(await world.stored.record)
+      let gate = SharedResult<Void>()
+      world.backend.script(.hold(gate), .answer(.refused(RefreshRefusal(code: "invalid_grant"))))
+      let caller = world.tasks.start {
+        await World.outcome {
+          try await engine.refresh(); return "refreshed"
+        }
+      }
+      try await world.settle()
+      for operation in [FaultySessionStore.Operation.update, .read] {
+        store.failAll(operation, with: StoreError(.locked, "The store is locked."))
+      }
+      gate.resolve(())
+      #expect(await caller.value == "storage")
+      engine.handle(.signedIn(record))
+      for operation in [FaultySessionStore.Operation.update, .read] { store.failAll(operation, with: nil) }
+      await #expect(throws: SessionError.self) { try await engine.refresh() }
+      #expect(world.backend.sent == ["rt-1"])
+    }
+  }
+
   @Test("S17, (4): a reading that something here has overtaken is made again at once")
   func overtakenReading() async throws {
     try await World.run { world in

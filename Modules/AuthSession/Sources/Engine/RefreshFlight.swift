@@ -16,8 +16,8 @@ final class RefreshFlight: Sendable {
   let storedBase: SessionRecord?
   /// Whether it only finishes what an earlier life of this program began, while the token still works (S16).
   let isRecovery: Bool
-  /// A refusal of an earlier flight that could not be written down (S10, S11).
-  let refusal: KnownRefusal?
+  /// Refusals of earlier flights that could not be written down (S10, S11).
+  let refusals: [KnownRefusal]
   /// The token that it spends, once it has looked what stands in the store: that may be newer than `base`'s.
   let spends = Guarded<String?>(nil)
   let result = SharedResult<RefreshOutcome>()
@@ -25,7 +25,7 @@ final class RefreshFlight: Sendable {
   init(_ live: LiveSession, isRecovery: Bool) {
     base = live.record
     storedBase = live.storedBase
-    refusal = live.refusal
+    refusals = live.refusals
     self.isRecovery = isRecovery
   }
 }
@@ -92,7 +92,7 @@ extension SessionEngine {
 
   /// Performs the machine's effects, each an await of its own, until it is done.
   private func run(_ flight: RefreshFlight) async {
-    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase, refusal: flight.refusal)
+    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase, refusals: flight.refusals)
     var lock = core.withLock { core -> (any RefreshLock)? in
       guard flight.storedBase != nil else { return nil }
       defer { core.retainedLock = nil }

@@ -62,13 +62,13 @@ struct RefreshMachine: Sendable {
   private var base: SessionRecord
   /// What the store still holds, if `base` could not be saved (S13).
   private let storedBase: SessionRecord?
-  /// A refusal that could not be written down: its token is never sent again (S10).
-  private let refusal: KnownRefusal?
+  /// Refusals that could not be written down: their tokens are never sent again (S10).
+  private let refusals: [KnownRefusal]
 
-  init(base: SessionRecord, storedBase: SessionRecord?, refusal: KnownRefusal? = nil) {
+  init(base: SessionRecord, storedBase: SessionRecord?, refusals: [KnownRefusal] = []) {
     self.base = base
     self.storedBase = storedBase
-    self.refusal = refusal
+    self.refusals = refusals
   }
 
   mutating func start() -> Effect {
@@ -101,7 +101,7 @@ struct RefreshMachine: Sendable {
       switch result {
       case .success(.begun(let record)):
         base = record
-        if let refusal, refusal.token == record.refreshToken {
+        if let refusal = refusals.first(where: { $0.token == record.refreshToken }) {
           state = .ending(refusal.refusal, base: record)
           return .end(refusal.refusal, base: record)
         }

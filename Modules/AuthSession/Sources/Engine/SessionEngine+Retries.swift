@@ -68,8 +68,8 @@ extension SessionEngine {
       while await self.pause(delay) {
         delay = min(delay * 2, .seconds(30))
         let flight = self.core.withLock { core -> RefreshFlight? in
-          guard let live = core.machine.live, live.record.sessionID == id, let refusal = live.refusal,
-            refusal.token == live.record.refreshToken
+          guard let live = core.machine.live, live.record.sessionID == id,
+            live.refusals.contains(where: { $0.token == live.record.refreshToken })
           else {
             core.ending = nil
             return nil

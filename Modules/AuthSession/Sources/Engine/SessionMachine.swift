@@ -20,8 +20,8 @@ struct LiveSession: Sendable {
   var age: TokenAge
   /// An intent of an earlier life is pending: retried before the token is used (S16).
   var needsRecovery = false
-  /// The server's refusal of the refresh token, while it cannot be written down (S10, S11, S21).
-  var refusal: KnownRefusal?
+  /// The server's refusals of this session's refresh tokens that could not be written down (S10, S11, S21).
+  var refusals: [KnownRefusal] = []
   /// Endpoints that refused the current access token (S9).
   var refusedBy: Set<String> = []
 }
@@ -118,7 +118,9 @@ struct SessionMachine: Sendable {
         state = .signedOut(SignedOutReason(slot.lastSignOut))
         return []
       }
-      return slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
+      // Also where one stands that is known to be over, such as a sign-in that was taken back: this one is gone.
+      let isThere = slot.record?.sessionID == live.record.sessionID
+      return isThere ? [] : end(live.record.sessionID, elsewhere(slot.lastSignOut))
     }
     let needsRecovery = slot.intent?.version == record.version
     guard let live else {
@@ -186,7 +188,7 @@ struct SessionMachine: Sendable {
       return events + (error.map { [.persistenceFailed(id, $0)] } ?? [])
     case .unended(let refusal, let error):
       // S11: nobody ends a session without having looked whether it is still the same.
-      live?.refusal = refusal
+      live?.refusals.append(refusal)
       return [.refreshFailing(id, .storage(error))]
     case .noRefreshToken(let record):
       // Nothing can renew it: once its token is known to be dead, the session is over, with a reason (amplify-swift#3943).
@@ -214,8 +216,8 @@ struct SessionMachine: Sendable {
   private mutating func replace(
     with record: SessionRecord, _ now: ClockReading, _ options: SessionOptions
   ) -> [SessionEvent] {
-    guard !hasEnded(record.sessionID) else { return [] }
     let old = live?.record.sessionID
+    guard !hasEnded(record.sessionID) else { return old.map { end($0, .elsewhere) } ?? [] }
     if let old { remember(old, .replaced) }
     forgetTrouble()
     install(record, now, options)
@@ -237,9 +239,11 @@ struct SessionMachine: Sendable {
   // MARK: Parts
 
   private mutating func install(_ record: SessionRecord, _ now: ClockReading, _ options: SessionOptions) {
+    // A refusal is of one token, and holds whatever else is learned of its session.
+    let refusals = live?.record.sessionID == record.sessionID ? live?.refusals ?? [] : []
     live = LiveSession(
       record: record, tag: record.sessionID.uuidString, storedBase: nil,
-      age: TokenAge(record, at: now, options: options))
+      age: TokenAge(record, at: now, options: options), refusals: refusals)
     summarize()
   }
 
