@@ -33,7 +33,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store pictures docs install clean
+.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store interop pictures docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -52,6 +52,7 @@ test: ## run the unit tests, 5,000 simulated schedules, then every scenario; the
 	$(require)
 	$(SWIFT) build --build-tests $(SWIFT_BUILD_FLAGS)
 	@mkdir -p $(REPORTS); status=0; \
+	Tools/check-ui types .build/debug/Modules || status=1; \
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_BUILD_FLAGS) >$(REPORTS)/unit-tests.log 2>&1 </dev/null || status=1; \
 	grep -E '^(✘|↳|error: )' $(REPORTS)/unit-tests.log | grep -Ev '↳ (Testing Library Version|Target Platform)|^✘ Test run' || true; \
 	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { \
@@ -98,6 +99,7 @@ lint: ## check format and house rules; prints file:line and the remedy
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(sources) || { \
 	  status=1; echo "The format differs from .swift-format. Remedy: make format"; }; \
 	Tools/Lint/run || status=1; \
+	Tools/check-ui parse || status=1; \
 	exit $$status
 
 format: ## rewrite the sources to .swift-format
@@ -136,6 +138,11 @@ pictures: ## draw the documentation's pictures of the terminal anew, from the bu
 	@for product in chirp terminal-pictures; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@mkdir -p Documentation/pictures
 	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
+
+interop: ## let clients from PyPI, unchanged, speak to the mock server (gotrue, authlib, requests-oauthlib)
+	$(require)
+	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@Tools/Interop/run $(ARGS)
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

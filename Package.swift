@@ -75,6 +75,8 @@ targets += module(
 targets += module(
   "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
   resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
+// SwiftUI screens: empty where there is no SwiftUI.
+targets += module("AuthUI", imports: ["AuthForms"])
 targets += module(
   "AuthCLI",
   imports: [
@@ -142,8 +144,8 @@ targets += [
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
-      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
-      "CLibcurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "SimulatorKit",
+      "CSQLite", "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]
@@ -176,7 +178,7 @@ for target in targets where target.type != .system {
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
   "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
 ]

@@ -154,7 +154,7 @@ public final class MockRealm: Sendable {
       guard let found = state.user(email: user) ?? state.users[user] else {
         throw MockServerError(.unknownUser, "no user has the email or id \"\(user.prefix(80))\"")
       }
-      let kind: SessionKind = dialect == .supabase ? .supabase(method: "password", at: now) : .plain
+      let kind = state.kind(of: dialect, now: now)
       let grant = state.issue(for: found.id, kind: kind, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
       state.events.publish(.changed(.sessions), &effects)
       return MockMintedSession(grant)
@@ -183,6 +183,17 @@ public final class MockRealm: Sendable {
       }
       state.ban(found.id, until: duration > .zero ? now.adding(duration) : nil, now: now)
       state.events.publish(.changed(.users), &effects)
+    }
+  }
+
+  /// The clients of the OAuth 2 dialect; what has been issued to one that goes lives on.
+  public var clients: [MockOAuthClient] {
+    get { step { state, _, _ in state.oauth.clients } }
+    set {
+      step { state, _, effects in
+        state.oauth.clients = newValue
+        state.events.publish(.changed(.policy), &effects)
+      }
     }
   }
 

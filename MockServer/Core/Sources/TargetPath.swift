@@ -23,6 +23,15 @@ struct TargetPath {
     } else {
       query = ""
     }
+    // An issuer with a path has its documents between host and path (RFC 8414 §3.1).
+    for document in ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]
+    where rest.hasPrefix("\(document)/r/") {
+      let name = String(rest.dropFirst(document.utf8.count + 3))
+      guard Self.isRealmName(name) else { return nil }
+      realm = name
+      path = document
+      return
+    }
     guard rest.hasPrefix("/r/") else {
       realm = "default"
       path = String(rest)

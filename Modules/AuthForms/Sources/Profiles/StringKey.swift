@@ -7,6 +7,9 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   /// Takes any key.
   public init(stringLiteral value: String) { rawValue = value }
 
+  /// The caption of the button that asks the store again who is signed in (S21).
+  public static let rootRetryButtonTitle: StringKey = "Root.RetryButton.Title"
+
   /// The sign-in screen's title.
   public static let loginTitle: StringKey = "Login.Title"
   /// The username field's caption (D2.4).
@@ -103,6 +106,7 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
 
   /// Every key that this module reads: each profile has a text for each of them.
   public static let all: [StringKey] = [
+    rootRetryButtonTitle,
     loginTitle, loginUsernameTitle, loginUsernameError, loginEmailTitle, loginEmailError, loginPasswordTitle,
     loginPasswordError, loginButtonTitle, loginInvalidCredentials, loginSessionEnded, registerTitle,
     registerUsernameTitle,

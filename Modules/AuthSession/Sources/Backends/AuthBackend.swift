@@ -17,21 +17,31 @@ public protocol AuthBackend: Sendable {
 
   /// Buys a session with credentials.
   ///
+  /// Bound: the transport's time-out.
+  ///
   /// - Throws: `APIError`, kind `invalidCredentials` for a wrong email, username or password; `CancellationError`.
   func signIn(_ credentials: Credentials) async throws -> TokenGrant
 
   /// Makes an account.
   ///
+  /// Bound: the transport's time-out.
+  ///
   /// - Throws: `APIError`, with `fields` where the server names them (D1.7); `CancellationError`.
   func signUp(_ registration: Registration) async throws -> SignUpGrant
 
   /// Buys the next tokens, and judges the answer by the dialect's table (S10). Sends exactly one request.
+  ///
+  /// Bound: the transport's time-out; the engine waits for `refreshBound` at most.
   func refresh(refreshToken: String) async -> RefreshAnswer
 
   /// Asks the server to revoke tokens; never refreshes in order to do so (S20). Sends one request at most.
+  ///
+  /// Bound: the transport's time-out; the engine waits for `revocationBound` at most.
   func revoke(_ tokens: PendingRevocation) async -> RevocationOutcome
 
   /// Asks the server who is signed in, through the engine's authorizer.
+  ///
+  /// Bound: the transport's time-out + what the authorizer takes, twice each (S9).
   func user(authorizedBy authorizer: any RequestAuthorizer) async throws -> SessionUser
 }
 

@@ -25,8 +25,8 @@ extension SessionEngine {
 
   /// Signs out whatever session stands in the slot, also one that another process has made since this engine last looked.
   ///
-  /// `signOut` ends the session that this engine knows, and no other; this is for a person who wants nobody to be signed in. Bound: a few times that of
-  /// `signOut`, while others keep signing in.
+  /// `signOut` ends the session that this engine knows, and no other; this is for a person who wants nobody to be signed in.
+  /// Bound: nine times that of `signOut`, if others keep signing in.
   ///
   /// - Throws: as `signOut`; `sessionReplaced` if others sign in faster than this can sign out.
   @discardableResult
@@ -67,7 +67,9 @@ extension SessionEngine {
     switch removed {
     case .failure(let error):
       tell(.persistenceFailed(live.record.sessionID, error))
-      startRemoving(live.record, note: note, revocation: nil)
+      startRemoving(live.record.sessionID) {
+        _ = SlotTransactions.remove(&$0, sessionID: live.record.sessionID, note: note, revocation: nil)
+      }
       await revokeNow(revocation)
       return .failure(.storage(error))
     case .success(.replaced(let record)):
