@@ -21,6 +21,7 @@ DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
 TRIALS ?= 50
+SOAK ?= 100
 export OFFLINE ?= 0
 # Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
@@ -33,10 +34,10 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz soak-store interop pictures docs install clean
+.PHONY: help bootstrap build test e2e e2e-prove e2e-soak serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop pictures docs install clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
@@ -66,6 +67,16 @@ e2e: ## run every scenario with the drivers inprocess, http and cli; reports go 
 	$(require)
 	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
 	@$(run_e2e)
+
+e2e-prove: ## break each requirement and rule on purpose, and show which scenario notices; fails if none does
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@.build/debug/e2e list --coverage $(ARGS)
+
+e2e-soak: ## run every scenario SOAK=100 times in process, each time in another order of tasks, and over sockets; one failure ends it
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@E2ETests/soak .build/debug/e2e $(SOAK) $(ARGS)
 
 serve: ## start the mock server with a user to sign in with, and print three lines to paste (PORT=8080)
 	$(require)
@@ -127,6 +138,16 @@ fuzz: ## feed damaged bytes to every decoder of the store, a million each, and 2
 	$(require)
 	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
 	@.build/release/storage-torture fuzz $(ARGS)
+
+fuzz-server: ## send a million damaged requests through the mock server's parser into its core (release; ARGS="--seed 2")
+	$(require)
+	$(SWIFT) build $(RELEASE_FLAGS) --product server-fuzz
+	@.build/release/server-fuzz $(ARGS)
+
+openapi-check: ## hold the mock server's OpenAPI document against the server, with schemathesis from PyPI
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server
+	@Tools/openapi-check $(ARGS)
 
 soak-store: ## kill processes 500 times while they save, load, clear and change keys; nothing may be lost (release)
 	$(require)

@@ -120,6 +120,11 @@ targets += [
     path: "MockServer/Executable/Tests"),
 ]
 
+// For tests written with Swift Testing, in any package: a realm of the mock server for each test.
+targets += module(
+  "MockServerTesting", at: "E2ETests/TestingTrait", imports: ["Groundwork", "MockServerCore", "MockServerHTTP"],
+  testsAlsoImport: [])
+
 // The end-to-end rig.
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
@@ -127,11 +132,14 @@ targets += module(
     "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
-  resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
+  resources: [.embedInCode("Drivers/drivers.yaml"), .embedInCode("Breakage/breakages.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
     path: "E2ETests/Executable"),
+  // Loaded into `chirp` by the scenarios that move its clocks.
+  .target(
+    name: "ClockShift", path: "E2ETests/ClockShift", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
   .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
     name: "terminal-pictures",
@@ -140,6 +148,9 @@ targets += [
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
+  .executableTarget(
+    name: "server-fuzz", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/ServerFuzz"),
   .executableTarget(
     name: "bench",
     dependencies: [
@@ -180,13 +191,14 @@ let libraries = [
   "AuthNetworking", "AuthNetworkingURLSession",
   "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
-  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
+  "MockServerHTTP", "MockServerInProcess", "MockServerTesting", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(
   name: "chirp",
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: libraries.map { .library(name: $0, targets: [$0]) } + [
+    .library(name: "clockshift", type: .dynamic, targets: ["ClockShift"]),
     .executable(name: "chirp", targets: ["chirp"]),
     .executable(name: "chirp-secret-service", targets: ["chirp-secret-service"]),
     .executable(name: "mock-server", targets: ["mock-server"]),
@@ -194,6 +206,7 @@ let package = Package(
     .executable(name: "bench", targets: ["bench"]),
     .executable(name: "terminal-pictures", targets: ["terminal-pictures"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
+    .executable(name: "server-fuzz", targets: ["server-fuzz"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,

@@ -17,7 +17,11 @@ struct RunCommand {
 
   func run() async throws -> Int32 {
     guard let all = try EndToEnd.scenarios(call) else { return 2 }
-    let scenarios = try shard(all.filter(matches))
+    let alone = all.filter(\.isAlone)
+    if !alone.isEmpty {
+      EndToEnd.complain("e2e: \(alone.count) of \(all.count) scenarios say \"only\": the others do not run")
+    }
+    let scenarios = try shard((alone.isEmpty ? all : alone).filter(matches))
     guard !scenarios.isEmpty else {
       throw call.usageError("no scenario is left to run: \(all.count) were read, and --filter or --shard leaves none")
     }

@@ -28,7 +28,7 @@ extension Benchmark {
     return [
       Figure(
         name: "`mock-server`: start to ready line", unit: .seconds, samples: samples[0],
-        baselineName: "`/bin/true`: start to end", baseline: samples[1], targets: [.atMost(0.030)])
+        baselineName: "`/bin/true`: start to end", baseline: samples[1], targets: [.atMost(0.015)])
     ]
   }
 

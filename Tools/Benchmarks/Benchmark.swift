@@ -12,7 +12,7 @@ struct Benchmark: Sendable {
 
   /// All there are, in the order in which they run; growth first, while the process is still small.
   static let all: [Benchmark] = [
-    .growth, .hotPath, .storm, .calls, .ready, .coldStart, .storeSpeed, .simulator, .endurance,
+    .growth, .hotPath, .storm, .calls, .ready, .server, .coldStart, .storeSpeed, .simulator, .endurance,
   ]
 
   /// The word on the command line.

@@ -20,8 +20,8 @@ struct AdminAPI {
     "/__mock/sessions": ["POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
     "/__mock/journal/order": ["POST"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
-    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/keys": ["GET"],
-    "/__mock/clients": ["GET", "PUT"], "/__mock/mails": ["GET"],
+    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/openapi.json": ["GET"],
+    "/__mock/keys": ["GET"], "/__mock/clients": ["GET", "PUT"], "/__mock/mails": ["GET"],
   ]
 
   func receive(
@@ -124,6 +124,7 @@ struct AdminAPI {
       realm.script(try MockScript(json: body(request)))
       return nil
     case ("/__mock/journal", _): return try journal(query)
+    case ("/__mock/openapi.json", _): return OpenAPI.document(realm: realm.name)
     case ("/__mock/keys", _): return keys()
     case ("/__mock/clients", "GET"): return clients()
     case ("/__mock/clients", _):

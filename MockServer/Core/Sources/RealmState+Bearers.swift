@@ -7,7 +7,7 @@ struct RealmOrigin: Sendable {
 
   /// Takes the address from a request that names one.
   mutating func note(_ request: MockRequest) {
-    guard let named = request.header("Host"), Self.isHost(named) else { return }
+    guard let named = request.header("Host"), named == host || Self.isHost(named) else { return }
     isSecure = request.isSecure
     if host != named { host = named }
   }

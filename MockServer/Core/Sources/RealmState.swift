@@ -222,7 +222,7 @@ struct RealmState: Sendable {
   }
 
   /// The id of a request that the journal does not have yet.
-  func requestID(of call: Call) -> String { acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)" }
+  func requestID(of call: Call) -> String { acceptableRequestID(call.request) ?? "r" + String(journal.lastSeq + 1) }
 
   func acceptableRequestID(_ request: MockRequest) -> String? {
     guard let id = request.header("X-Request-ID"), (1...128).contains(id.utf8.count),

@@ -98,6 +98,11 @@ struct Route: Sendable {
     return route
   }
 
+  /// Every path with a name in it, in braces, and its routes.
+  static var withNames: [(path: String, routes: [Route])] {
+    [(path: "/auth/v1/admin/users/{id}", routes: at("/auth/v1/admin/users/id"))]
+  }
+
   /// The routes of one user in Supabase's admin calls: the only path with a name in it.
   private static func ofUser(_ path: String) -> [Route]? {
     let prefix = "/auth/v1/admin/users/"

@@ -9,6 +9,17 @@ struct TargetPath {
 
   /// Nil for a target that has no path, or whose realm has no proper name.
   init?(_ target: String) {
+    // Nearly every target is a plain path of the root realm, and is taken as it is.
+    let isPlain = target.utf8.withContiguousStorageIfAvailable { bytes in
+      bytes.first == UInt8(ascii: "/") && !bytes.dropFirst().starts(with: [UInt8(ascii: "r"), UInt8(ascii: "/")])
+        && !bytes.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    }
+    if isPlain == true {
+      realm = "default"
+      path = target
+      query = ""
+      return
+    }
     var rest = target[...]
     if !rest.hasPrefix("/") {
       // The absolute form (RFC 9112 §3.2.2).

@@ -58,6 +58,7 @@ struct ScenarioRun {
       }
       try await admin.call("POST", "users", .array(users))
     }
+    try await world.prepare()
     for script in scenario.scripts { try await admin.call("PUT", "scripts", script.body) }
   }
 
@@ -117,7 +118,9 @@ struct ScenarioRun {
           throw WorldError("waited for \(count) × \(operation), and \(seen) came")
         }
       }
-    case .relaunch, .reboot, .kill, .offline, .clientClock:
+    case .project(let file, let texts):
+      try ProjectFiles.check(file, has: texts, near: scenario.file, isEmpty: world.filesAreEmpty)
+    case .relaunch, .reboot, .kill, .offline, .clientClock, .storeFault:
       if case .kill = step.verb { forget(step.process) }
       try await world.change(step.verb, of: step.process)
     case .until(let belief):

@@ -34,9 +34,7 @@ extension CommandContext {
         missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
       identifier = try await promptedLogin(session, identifier: identifier, password: password)
     }
-    if tokenOverride != nil {
-      output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
-    }
+    sayOverrideStays()
     var object = summary(of: session)
     if let identifier { object["identifier"] = .string(identifier) }
     try await output.done(

@@ -43,6 +43,7 @@ extension CommandContext {
   /// `chirp refresh`
   func refresh() async throws -> CommandSession {
     let session = try await session(.stored)
+    sayOverrideStays()
     try await session.engine.refresh()
     guard case .signedIn(let summary) = session.engine.snapshot.state else { return session }
     try await output.done(
@@ -76,6 +77,7 @@ extension CommandContext {
 
   /// `chirp logout`
   func logout() async throws {
+    sayOverrideStays()
     let scope = SignOutScope(rawValue: call.text("scope") ?? "local") ?? .local
     guard call.flag("all-accounts") else {
       guard try await slotIfKnown(.stored) != nil else { return try await tell([]) }

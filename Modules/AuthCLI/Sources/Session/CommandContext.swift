@@ -34,22 +34,32 @@ struct CommandContext: Sendable {
     return token
   }
 
+  /// Says that requests go on with the environment's token, to whoever changes the stored session.
+  func sayOverrideStays() {
+    guard tokenOverride != nil else { return }
+    output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
+  }
+
   // MARK: What is told of requests
 
-  /// What traces requests and answers on standard error, its secrets hidden by name and by value.
-  func trace(beside accessToken: String?) -> [any HTTPInterceptor] {
+  /// A transport whose requests and answers are traced on standard error under `--verbose`, secrets hidden by name and by value.
+  ///
+  /// It stands where requests leave, so that the trace shows each as it is sent, and knows every secret that is in it.
+  func traced(_ transport: any HTTPTransport, beside accessToken: String?) -> any HTTPTransport {
+    guard call.flag("verbose") else { return transport }
     let mask = SecretMask()
     if let accessToken { mask.learn(accessToken) }
     if let key = call.text("api-key") { mask.learn(key) }
     let log = LoggingInterceptor(detail: .bodies, time: parts.time, masking: { mask.masked($0) }) { [console] in
       console.writeError(Printable.line($0) + "\n")
     }
-    return [SecretLearner(mask: mask), log, SecretLearner(mask: mask)]
+    return TracingTransport(transport: transport, learner: SecretLearner(mask: mask), log: log)
   }
 
   /// The line that is shown while the server is waited for, or nil where nothing may move or something else is written.
   func waitingLine(for server: ServerIdentity) -> WaitingLine? {
-    let asks = ["login", "register"].contains(call.path.first) && console.inputIsTerminal
+    let hasPassword = call.flag("password-stdin") || call.text("password-file") != nil
+    let asks = ["login", "register"].contains(call.path.first) && console.inputIsTerminal && !hasPassword
     guard console.errorIsTerminal, !output.isJSON, !asks, !call.flag("accessible"), !call.flag("verbose"),
       parts.environment["TERM"] != "dumb"
     else { return nil }
@@ -154,6 +164,13 @@ struct CommandContext: Sendable {
   func checkOptions() throws {
     for option in ["email", "username", "account"] {
       if let text = call.text(option) { try checkName(text, of: option) }
+    }
+    for option in ["state-dir", "ca-file"] where call.text(option)?.isEmpty == true {
+      throw call.usageError("--\(option) is empty.", code: .badValue)
+    }
+    // What a header field can carry (RFC 6750): anything else is no token, and the value is not repeated.
+    if let token = tokenOverride, !token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) {
+      throw call.usageError("CHIRP_TOKEN holds no token: it has a space, a line break or another odd character in it.")
     }
     _ = try givenDialect()
     for option in ["api-key", "client-id"] where call.source(of: option) != nil {

@@ -37,19 +37,19 @@ struct CommandSession: Sendable {
     let lazy = LazyTransport { [parts = context.parts] in
       try parts.makeTransport(.init(timeout: timeout, caFile: call.text("ca-file")))
     }
-    let transport: any HTTPTransport =
-      context.waitingLine(for: server).map { WaitingTransport(transport: lazy, line: $0) } ?? lazy
+    let transport = context.traced(
+      context.waitingLine(for: server).map { WaitingTransport(transport: lazy, line: $0) } ?? lazy,
+      beside: accessToken)
     var outer: [any HTTPInterceptor] = [
       UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor(),
     ]
-    let inner = call.flag("verbose") ? context.trace(beside: accessToken) : []
     func makeClient(_ interceptors: [any HTTPInterceptor], timeout: Duration) -> APIClient {
       APIClient(
         baseURL: server.baseURL, transport: transport, interceptors: interceptors, timeout: timeout,
         allowInsecureHTTP: call.flag("allow-insecure-http"), time: context.parts.time)
     }
     func makeBackend(timeout: Duration) -> any AuthBackend {
-      let plain = makeClient(outer + inner, timeout: timeout)
+      let plain = makeClient(outer, timeout: timeout)
       return dialect == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
     }
     var options = context.parts.session
@@ -63,7 +63,7 @@ struct CommandSession: Sendable {
     usesStore = accessToken == nil
     authorizer = accessToken.map { FixedTokenAuthorizer(accessToken: $0) } ?? engine
     outer.append(BearerInterceptor(authorizer: authorizer))
-    client = makeClient(outer + inner, timeout: timeout)
+    client = makeClient(outer, timeout: timeout)
   }
 }
 
