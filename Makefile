@@ -34,7 +34,7 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e e2e-prove e2e-soak serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop pictures docs install clean
+.PHONY: help bootstrap build test e2e e2e-prove e2e-soak consumer serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop pictures docs install clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
@@ -77,6 +77,10 @@ e2e-soak: ## run every scenario SOAK=100 times in process, each time in another 
 	$(require)
 	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
 	@E2ETests/soak .build/debug/e2e $(SOAK) $(ARGS)
+
+consumer: ## build and test a package of somebody else's that uses the trait of MockServerTesting
+	$(require)
+	$(SWIFT) test --disable-xctest --package-path E2ETests/Consumer --scratch-path .build-consumer $(SWIFT_BUILD_FLAGS) </dev/null
 
 serve: ## start the mock server with a user to sign in with, and print three lines to paste (PORT=8080)
 	$(require)
@@ -160,10 +164,11 @@ pictures: ## draw the documentation's pictures of the terminal anew, from the bu
 	@mkdir -p Documentation/pictures
 	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
 
-interop: ## let clients from PyPI, unchanged, speak to the mock server (gotrue, authlib, requests-oauthlib)
+interop: ## let clients from PyPI speak to the mock server, and chirp to servers from PyPI (Django, FastAPI), all unchanged
 	$(require)
-	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@Tools/Interop/run $(ARGS)
+	@Tools/Interop/chirp-against-servers .build/debug/chirp .build/interop-servers
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

@@ -72,6 +72,10 @@ targets += [
 targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
+// A module of its own: whoever talks to no authorization server needs none of it.
+targets += module(
+  "AuthOAuth", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "COpenSSL"],
+  testsAlsoImport: ["AuthTestSupport", "VirtualTime"])
 targets += module(
   "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
   resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
@@ -81,6 +85,7 @@ targets += module(
   "AuthCLI",
   imports: [
     "Groundwork", "CommandLineTable", "TerminalScreen", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession",
+    "AuthOAuth",
     "AuthForms",
   ],
   testsAlsoImport: [
@@ -189,7 +194,8 @@ for target in targets where target.type != .system {
 let libraries = [
   "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
   "AuthNetworking", "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthUI", "AuthCLI",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthOAuth", "AuthForms", "AuthUI",
+  "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "MockServerTesting", "ScenarioKit", "SimulatorKit",
 ]

@@ -49,6 +49,7 @@ let program = ChirpCommandLine(
         return URLSessionTransport(options: .init(timeout: wishes.timeout), time: clock)
       #endif
     },
+    openBrowser: { Browser.open($0, environment: ProcessEnvironment.variables) },
     secretServiceHelper: ProcessEnvironment.sibling("chirp-secret-service")))
 // Without the libraries' farewells: everything is written, and their threads may still be at work.
 _exit(await program.run(Array(CommandLine.arguments.dropFirst())))

@@ -56,6 +56,8 @@ public struct CommandLineParts: Sendable {
   public var makeTransport: @Sendable (TransportWishes) throws -> any HTTPTransport
   /// Reads a file, `limit` bytes at most; throws `ConsoleError`.
   public var readFile: @Sendable (_ path: String, _ limit: Int) async throws -> [UInt8]
+  /// Opens a page in the user's browser, best effort.
+  public var openBrowser: @Sendable (_ url: String) -> Void
   /// The path of `chirp-secret-service`, which is run where a store's key is in the desktop's key store.
   public var secretServiceHelper: String
 
@@ -69,6 +71,7 @@ public struct CommandLineParts: Sendable {
     readFile: @escaping @Sendable (_ path: String, _ limit: Int) async throws -> [UInt8] = {
       try await LiveConsole.readFile($0, limit: $1)
     },
+    openBrowser: @escaping @Sendable (_ url: String) -> Void = { _ in },
     secretServiceHelper: String = "chirp-secret-service"
   ) {
     self.console = console
@@ -80,6 +83,7 @@ public struct CommandLineParts: Sendable {
     self.openStore = openStore
     self.makeTransport = makeTransport
     self.readFile = readFile
+    self.openBrowser = openBrowser
     self.secretServiceHelper = secretServiceHelper
   }
 }

@@ -39,6 +39,25 @@ struct SimulatorFindingsTests {
     }
   }
 
+  @Test(
+    "S4, S9: a request that goes out with a peer's token, found while refreshing, still gets its refresh after a 401")
+  func foundTokenIsNotFresh() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn("A")
+      let peer = world.process("B")
+      await peer.restore()
+      try await world.pass(.seconds(800))
+      try await peer.refresh()
+      try await world.pass(.seconds(200))
+      let found = try await engine.authorize()
+      #expect(found.accessToken == "at-2")
+      #expect(!found.isFreshlyRefreshed)
+      let refreshed = try await engine.authorizeAfterUnauthorized(found, endpoint: "GET /me")
+      #expect(refreshed?.accessToken == "at-3")
+      #expect(refreshed?.isFreshlyRefreshed == true)
+    }
+  }
+
   @Test("S12, (1): an answer that came while the process was stopped beyond the bound is used, not thrown away")
   func answerAfterStop() async throws {
     try await World.run { world in

@@ -51,7 +51,7 @@ struct SavedReports {
       sum.schedules += report.schedules
       sum.failed += report.failed
       sum.steps += report.steps
-      sum.seconds = max(sum.seconds, report.seconds)
+      sum.seconds += report.seconds
       sum.virtualSeconds += report.virtualSeconds
       sum.rules.merge(report.rules, uniquingKeysWith: +)
       sum.faults.merge(report.faults, uniquingKeysWith: +)
@@ -69,7 +69,7 @@ struct SavedReports {
   func printTables() {
     let years = Int(total.virtualSeconds / (365.25 * 86400))
     print(
-      "\(total.schedules) schedules, \(total.steps) steps, \(years) years of virtual time, in \(Int(total.seconds)) s (build \(total.build)): "
+      "\(total.schedules) schedules, \(total.steps) steps, \(years) years of virtual time, \(Int(total.seconds)) s of all parts together (build \(total.build)): "
         + "**\(total.failed) violations**.")
     table("rule and situation", total.rules, order: Coverage().rules.map(\.text))
     table("fault", total.faults, order: Mark.allCases.map(\.rawValue))

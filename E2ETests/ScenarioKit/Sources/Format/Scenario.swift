@@ -19,6 +19,8 @@ package struct Scenario: Sendable {
   package var client = ClientKind()
   /// What it needs of a driver beyond what its steps tell.
   package var needs: [String]
+  /// Whether it is one row of its file.
+  package var isRow = false
   /// Whether it alone is to run, while its author works at it.
   package var isAlone = false
   /// Why it is not run at all, if the author says so.

@@ -31,6 +31,7 @@ package enum ScenarioReader {
         switch scenario(row.root, file: file) {
         case .success(var scenario):
           if let label = row.label { scenario.name += " (\(label))" }
+          scenario.isRow = root["rows"] != nil
           scenarios.append(scenario)
         // What is wrong is wrong in each row.
         case .failure(let invalid): return .failure(invalid)

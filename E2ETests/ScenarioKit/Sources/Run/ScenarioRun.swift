@@ -115,7 +115,9 @@ struct ScenarioRun {
       for (operation, count) in counts.sorted(by: { $0.key < $1.key }) {
         let seen = try await admin.wait(for: operation, count: count, timeout: world.elapsed == nil ? "10s" : "1h")
         if seen < count {
-          throw WorldError("waited for \(count) × \(operation), and \(seen) came")
+          fail(
+            at: "\(scenario.file):\(step.mark.line) \(step.title)", expected: "\(count) × \(operation) to come",
+            seen: "\(seen) within 10 s")
         }
       }
     case .project(let file, let texts):

@@ -15,6 +15,11 @@ extension CommandContext {
   /// `chirp login`
   func login() async throws -> CommandSession {
     let session = try await session(.signIn)
+    if let connection = session.connection.oauth, session.dialect == .oauth2 {
+      try await loginByOAuth(session, connection)
+      sayOverrideStays()
+      return session
+    }
     let profile = session.profile
     let wantsUsername = profile.identifierField == .username
     guard call.text("email") == nil || !wantsUsername else {
@@ -105,7 +110,14 @@ extension CommandContext {
 
 extension CommandSession {
   /// The texts and rules of the session's dialect; the login form's own for chirp.
-  var profile: AuthProfile { dialect == .envelope ? .envelope : .loginForm }
+  var profile: AuthProfile {
+    switch dialect {
+    case .envelope: .envelope
+    case .supabase: .supabase
+    case .rest: connection.signsInByUsername ? .envelope : .loginForm
+    default: .loginForm
+    }
+  }
 }
 
 extension Error {

@@ -18,12 +18,18 @@ struct CommandContext: Sendable {
   let output: CommandOutput
   /// Opens the store once, however many parts of a command ask.
   let opened: OnceOpened
+  /// Made at the first request, one for all.
+  let transport: LazyTransport
 
   init(parts: CommandLineParts, call: Invocation) {
     self.parts = parts
     self.call = call
     output = CommandOutput(console: parts.console, isJSON: call.flag("json"))
     opened = OnceOpened()
+    transport = LazyTransport {
+      try parts.makeTransport(
+        .init(timeout: try call.duration("timeout") ?? .seconds(30), caFile: call.text("ca-file")))
+    }
   }
 
   var console: any Console { parts.console }
@@ -130,37 +136,16 @@ struct CommandContext: Sendable {
     if use == .requests, let token = tokenOverride {
       output.say("chirp: CHIRP_TOKEN is used in place of the stored session.")
       return try CommandSession(
-        context: self, slot: slot, server: server, dialect: try givenDialect() ?? .chirp,
+        context: self, slot: slot, server: server, connection: try await givenConnection(server),
         store: InMemorySessionStore(time: parts.time), accessToken: token)
     }
     let store = try await store().store
-    let dialect = try await dialect(of: slot, in: store, use)
+    let connection = try await connection(of: slot, server, in: store, use)
     return try CommandSession(
-      context: self, slot: slot, server: server, dialect: dialect, store: store, accessToken: nil)
+      context: self, slot: slot, server: server, connection: connection, store: store, accessToken: nil)
   }
 
-  /// The dialect that the command line names.
-  private func givenDialect() throws -> AuthDialect? {
-    guard let name = call.text("dialect") else { return nil }
-    let dialect = AuthDialect(rawValue: name)
-    guard dialect == .chirp || dialect == .envelope else {
-      throw call.usageError("--dialect \(name) is not there yet: chirp and envelope are.")
-    }
-    return dialect
-  }
-
-  /// The dialect: as given, else as the session was made, else chirp.
-  private func dialect(of slot: SessionSlot, in store: any SessionStore, _ use: Use) async throws -> AuthDialect {
-    let given = try givenDialect()
-    if use == .signIn { return given ?? .chirp }
-    guard let profile = try await store.read(slot).record?.profile else { return given ?? .chirp }
-    if let given, given.rawValue != profile {
-      throw call.usageError("--dialect \(given.rawValue): this session was made with dialect \(profile).")
-    }
-    return AuthDialect(rawValue: profile)
-  }
-
-  /// Refuses options whose part is not there yet, before anything is done.
+  /// Refuses options that can mean nothing, before anything is done.
   func checkOptions() throws {
     for option in ["email", "username", "account"] {
       if let text = call.text(option) { try checkName(text, of: option) }
@@ -171,10 +156,6 @@ struct CommandContext: Sendable {
     // What a header field can carry (RFC 6750): anything else is no token, and the value is not repeated.
     if let token = tokenOverride, !token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) {
       throw call.usageError("CHIRP_TOKEN holds no token: it has a space, a line break or another odd character in it.")
-    }
-    _ = try givenDialect()
-    for option in ["api-key", "client-id"] where call.source(of: option) != nil {
-      throw call.usageError("--\(option) belongs to a dialect that is not there yet: chirp and envelope need none.")
     }
   }
 

@@ -43,6 +43,28 @@ public protocol AuthBackend: Sendable {
   ///
   /// Bound: the transport's time-out + what the authorizer takes, twice each (S9).
   func user(authorizedBy authorizer: any RequestAuthorizer) async throws -> SessionUser
+
+  /// Which sessions a sign-out can end at this server; without a word of the dialect's own, the one at hand.
+  var signOutScopes: Set<SignOutScope> { get }
+
+  /// Ends all of the user's sessions but this one, through the engine's authorizer; for a dialect that has the scope `others`. Bound: as
+  /// `user`.
+  func signOutOthers(authorizedBy authorizer: any RequestAuthorizer) async throws
+
+  /// A program's own client as this dialect wants it: with the session's token, and with what else each request needs.
+  func authorized(_ client: APIClient, by authorizer: any RequestAuthorizer) -> APIClient
+}
+
+extension AuthBackend {
+  public var signOutScopes: Set<SignOutScope> { [.local] }
+
+  public func signOutOthers(authorizedBy authorizer: any RequestAuthorizer) async throws {
+    throw APIError(.clientError, detail: "Dialect \(dialect.rawValue) ends one session at a time.")
+  }
+
+  public func authorized(_ client: APIClient, by authorizer: any RequestAuthorizer) -> APIClient {
+    client.authorized(by: authorizer)
+  }
 }
 
 /// New tokens, and what came with them.
@@ -53,12 +75,18 @@ public struct TokenGrant: Sendable, Hashable {
   public var user: SessionUser?
   /// The server's clock, from its `Date` header (S4).
   public var serverDate: Date?
+  /// How the session is to be talked about with its server later: kept beside the record, sealed as it is, and never a secret. A
+  /// backend that needs more than its dialect's name after a restart puts it here; a refresh need not repeat it.
+  public var connection: String?
 
   /// Makes a grant from its parts.
-  public init(response: TokenResponse, user: SessionUser? = nil, serverDate: Date? = nil) {
+  public init(
+    response: TokenResponse, user: SessionUser? = nil, serverDate: Date? = nil, connection: String? = nil
+  ) {
     self.response = response
     self.user = user
     self.serverDate = serverDate
+    self.connection = connection
   }
 }
 

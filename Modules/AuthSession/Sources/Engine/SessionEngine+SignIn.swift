@@ -61,13 +61,15 @@ extension SessionEngine {
       grant, id: options.makeID(), slot: slot, dialect: backend.dialect, sentAt: start.sentAt, now: ClockReading(time))
     let isCancelled = Task.isCancelled
     // A task of its own: once the tokens are here, the caller's cancellation must not leave them half saved.
-    let result = await tasks.start { await self.saveSignIn(record, start, isCancelled: isCancelled) }.value
+    let result = await tasks.start {
+      await self.saveSignIn(record, grant.connection, start, isCancelled: isCancelled)
+    }.value
     try result.get()
     return record.user
   }
 
   private func saveSignIn(
-    _ record: SessionRecord, _ start: SignInStart, isCancelled: Bool
+    _ record: SessionRecord, _ connection: String?, _ start: SignInStart, isCancelled: Bool
   ) async -> Result<Void, any Error> {
     guard !isCancelled else {
       await revokeNow(PendingRevocation(record, id: options.makeID()))
@@ -84,7 +86,7 @@ extension SessionEngine {
         if let old = change.state.record {
           change.revocations.append(PendingRevocation(old, id: revocation, since: now))
         }
-        change.state = SlotState(record: record)
+        change.state = SlotState(record: record, connection: connection)
       }
       guard let saved = state.record, saved.sessionID == record.sessionID else {
         throw StoreError(.unavailable, "The store did not keep the new session.")

@@ -14,13 +14,18 @@ extension SessionEngine {
   /// Signs out: here at once, then in the store, then at the server (S20, D3.8, D4.7).
   ///
   /// When it returns, this process uses nothing of the session any more. Without network it succeeds with `revoked` false, and a later
-  /// networked call revokes. Cancelling the caller does not cut it short. Bound: the store's own + `revocationBound`.
+  /// networked call revokes. Cancelling the caller does not cut it short. Bound: the store's own + `revocationBound`. With `others` this session
+  /// stays, and the user's other ones end, where the dialect has that scope.
   ///
   /// - Throws: `SessionError`: `storage` if the session could not be removed from the store (here it is over all the same, the server is
   ///   told, and removing is retried); `sessionReplaced` if another session stands in the slot, which stays and is followed.
   @discardableResult
   public func signOut(scope: SignOutScope = .local) async throws -> SignOutResult {
-    try await tasks.start { await self.performSignOut(scope) }.value.get()
+    guard scope != .others else {
+      try await backend.signOutOthers(authorizedBy: self)
+      return SignOutResult(wasSignedIn: true, revoked: true)
+    }
+    return try await tasks.start { await self.performSignOut(scope) }.value.get()
   }
 
   /// Signs out whatever session stands in the slot, also one that another process has made since this engine last looked.

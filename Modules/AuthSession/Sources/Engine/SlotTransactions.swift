@@ -154,7 +154,7 @@ enum SlotTransactions {
     case .replaced(let record): return .replaced(record)
     case .newer(let record): return .adopt(record)
     case .same:
-      change.state = SlotState(lastSignOut: note)
+      change.state = SlotState(lastSignOut: note, connection: change.state.connection)
       return .ended(note)
     }
   }
@@ -215,7 +215,7 @@ extension SlotTransactions {
       revocation?.accessToken = record.accessToken
       revocation?.refreshToken = record.refreshToken
     }
-    change.state = SlotState(lastSignOut: note)
+    change.state = SlotState(lastSignOut: note, connection: change.state.connection)
     return .removed
   }
 }
