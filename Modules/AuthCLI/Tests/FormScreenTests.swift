@@ -196,6 +196,11 @@ struct FormScreenTests {
     #expect(look.usesColor == isColored)
   }
 
+  @Test("a terminal that does not know its size is taken for 80 x 24")
+  func unknownSize() {
+    #expect(ScreenSize(columns: 0, rows: 0) == ScreenSize(columns: 80, rows: 24))
+  }
+
   @Test("long texts wrap at spaces, and within a word that is too long")
   func wrapping() {
     #expect(ScreenLayout.wrapped("one two three", 7) == ["one two", "three"])

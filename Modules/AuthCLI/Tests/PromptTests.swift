@@ -38,7 +38,9 @@ struct PromptTests {
     #expect(world.realm.count(.login) == 1)
   }
 
-  @Test("a wrong password shows D5's message; the email is kept, the password asked again (D5.4)")
+  @Test(
+    "a wrong password shows D5's message; the email is kept, the password asked again: a line, which a screen reader reads (D5.4, D5.9)"
+  )
   func wrongPassword() async throws {
     let outcome = await world.run(
       start, console: ScriptedConsole(typed: ["anna@example.com", "wrong-password", "", "password123"]))

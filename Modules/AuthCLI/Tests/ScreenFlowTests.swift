@@ -122,6 +122,18 @@ struct ScreenFlowTests {
     #expect(screen.opened == 0)
   }
 
+  @Test(
+    "a trace of requests on the same terminal would be written all over a screen: then there is none",
+    arguments: [true, false])
+  func verbose(errorIsTerminal: Bool) async throws {
+    screen.send(.ended)
+    let outcome = await world.run(
+      login + ["--verbose"], console: ScriptedConsole(typed: [], errorIsTerminal: errorIsTerminal),
+      environment: ["TERM": "xterm"], screen: screen)
+    #expect(outcome.code == 3)
+    #expect(screen.opened == (errorIsTerminal ? 0 : 1))
+  }
+
   @Test("what is given on the command line is not asked for: no screen for the rest")
   func givenEmail() async throws {
     let outcome = await run(login + ["--email", "anna@example.com"])

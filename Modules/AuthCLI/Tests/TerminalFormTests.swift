@@ -9,7 +9,8 @@ import Testing
   import Glibc
 
   /// The login form as a person sees it: the built `chirp` on a terminal, against a mock server behind a socket.
-  @Suite(.enabled(if: PseudoTerminal.obstacle == nil, "no terminal on this machine"), .timeLimit(.minutes(3)))
+  @Suite(
+    .serialized, .enabled(if: PseudoTerminal.obstacle == nil, "no terminal on this machine"), .timeLimit(.minutes(3)))
   struct TerminalFormTests {
     private let emailError = "Enter a valid email, like name@example.com."
     private let passwordError = "Use at least 8 characters."
@@ -53,7 +54,11 @@ import Testing
         #expect(isDisabled(screen))
         #expect(!screen.showsCursor)
         _ = await world.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1)
-        await terminal.type("x\r\t\ry")
+        let clears = terminal.screen.clears
+        await terminal.type("x\r\t\ry\u{C}")
+        try await terminal.wait(for: "all of it read, and the screen drawn anew") {
+          $0.clears > clears && isSpinning($0)
+        }
         world.realm.release(hold: "answer")
 
         // Wrong password: the server's words, under the button.

@@ -9,7 +9,8 @@ import Testing
   import Glibc
 
   /// Whatever happens to the process or its terminal: the terminal is given back as it was.
-  @Suite(.enabled(if: PseudoTerminal.obstacle == nil, "no terminal on this machine"), .timeLimit(.minutes(3)))
+  @Suite(
+    .serialized, .enabled(if: PseudoTerminal.obstacle == nil, "no terminal on this machine"), .timeLimit(.minutes(3)))
   struct TerminalSignalTests {
     @Test(
       "a signal gives the terminal back, whatever the form is doing, and tells its number",
@@ -101,6 +102,50 @@ import Testing
       }
     }
 
+    @Test("started in the background it waits for fg, and leaves the shell's terminal alone until then")
+    func background() async throws {
+      try await ProcessWorld.run { world in
+        let path = try ChirpProcess.path()
+        let terminal = try PseudoTerminal(
+          ["/bin/dash", "-i"], environment: world.screenEnvironment.merging(["PS1": "ready> "]) { _, new in new })
+        try await terminal.wait(forText: "ready>")
+        await terminal.type("\(path) login &\n")
+        // Dash tells of a stopped job before its next prompt.
+        for _ in 0..<300 {
+          await terminal.type("\n")
+          do throws(PseudoTerminal.Failure) {
+            try await terminal.wait(forText: "Stopped", within: .milliseconds(100))
+            break
+          } catch {}
+        }
+        #expect(terminal.screen.isSane && terminal.echoes)
+        await terminal.type("fg\n")
+        try await terminal.wait(for: "the form") { $0.isAlternate && $0.text.contains("Password") }
+        await terminal.type("\u{1B}")
+        try await terminal.wait(for: "the shell") { !$0.isAlternate }
+        await terminal.type("exit\n")
+        _ = await terminal.exitCode()
+        #expect(terminal.screen.isSane)
+      }
+    }
+
+    @Test("nothing of it depends on where standard output and standard error go")
+    func redirected() async throws {
+      try await ProcessWorld.run { world in
+        let script = "\"$@\" --json >\"$HOME/out\" 2>\"$HOME/err\" </dev/tty; echo code=$?"
+        let terminal = try PseudoTerminal(
+          ["/bin/sh", "-c", script, "sh", try ChirpProcess.path(), "login"], environment: world.screenEnvironment)
+        try await terminal.wait(for: "the form") { $0.isAlternate && $0.text.contains("Password") }
+        await terminal.type("anna@example.com\rpassword123\r")
+        try await terminal.wait(forText: "Welcome!")
+        await terminal.type("\r")
+        try await terminal.wait(forText: "code=0")
+        #expect(terminal.screen.isSane)
+        #expect(try text(of: "\(world.home)/out").contains("\"identifier\":\"anna@example.com\""))
+        #expect(try text(of: "\(world.home)/err") == "")
+      }
+    }
+
     @Test("stopped by force and continued it takes the terminal again, whatever was done to it meanwhile")
     func stoppedByForce() async throws {
       try await ProcessWorld.run { world in
@@ -162,12 +207,14 @@ import Testing
   }
 
   /// Sessions that no person would have: random keys, bytes, pastes, sizes and signals, each from its seed.
-  @Suite(.enabled(if: PseudoTerminal.obstacle == nil, "no terminal on this machine"), .timeLimit(.minutes(5)))
+  @Suite(
+    .serialized, .enabled(if: PseudoTerminal.obstacle == nil, "no terminal on this machine"), .timeLimit(.minutes(5)))
   struct HostileTerminalTests {
     /// Runs `chirp login` under a shell that notes the terminal's settings before and after; `stop` says when.
     private func session(_ world: ProcessWorld) throws -> PseudoTerminal {
+      // Without `noflsh` the system throws away what was written and not read yet when Ctrl-Z is typed, the farewell to the screen among it.
       let script =
-        "trap : INT QUIT HUP TERM TSTP; stty -g >\"$HOME/before\"; \"$@\"; stty -g >\"$HOME/after\"; echo over"
+        "stty noflsh; trap : INT QUIT HUP TERM TSTP; stty -g >\"$HOME/before\"; \"$@\"; stty -g >\"$HOME/after\"; echo over"
       return try PseudoTerminal(
         ["/bin/sh", "-c", script, "sh", try ChirpProcess.path(), "login"],
         environment: world.screenEnvironment.merging(
@@ -182,15 +229,6 @@ import Testing
       #expect(!before.isEmpty && before == after, "seed \(seed)")
       let screen = terminal.screen
       #expect(!screen.isAlternate && screen.showsCursor && !screen.bracketsPaste && screen.wraps, "seed \(seed)")
-    }
-
-    private func text(of path: String) throws -> String {
-      let file = open(path, O_RDONLY | O_CLOEXEC)
-      guard file >= 0 else { return "" }
-      defer { close(file) }
-      var bytes = [UInt8](repeating: 0, count: 1024)
-      let count = read(file, &bytes, bytes.count)
-      return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
     }
 
     @Test("while a request runs nothing sends a second one, and any end leaves the terminal sane", arguments: 1...25)
@@ -226,6 +264,16 @@ import Testing
         #expect(world.realm.count(.login) <= random.returns, "seed \(seed)")
       }
     }
+  }
+
+  /// The start of a file; "" if it is not there.
+  private func text(of path: String) throws -> String {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return "" }
+    defer { close(file) }
+    var bytes = [UInt8](repeating: 0, count: 1024)
+    let count = read(file, &bytes, bytes.count)
+    return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
   }
 
   /// What a hostile person does, from a seed (SplitMix64).

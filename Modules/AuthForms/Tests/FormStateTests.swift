@@ -191,6 +191,22 @@ struct FormStateTests {
     #expect(form.error(for: .username) == nil)
   }
 
+  @Test("an edit that changes nothing but the bytes is an edit: what is sent is what was typed last (D5.1, D5.4)")
+  func equivalentTexts() throws {
+    let (composed, decomposed) = ("p\u{E9}nible12", "pe\u{301}nible12")
+    #expect(composed == decomposed, "Swift takes them for the same")
+    var form = filled(anna, composed)
+    _ = form.handle(.submitPressed)
+    _ = form.handle(.refused(submission: 1, FormRefusal(message: "Wrong email or password.")))
+    _ = form.handle(.edited(.password, decomposed))
+    #expect(form.message == nil)
+    guard case .submit(let submission)? = form.handle(.submitPressed).last else {
+      Issue.record("nothing was sent")
+      return
+    }
+    #expect(Array(submission[.password].utf8) == Array(decomposed.utf8))
+  }
+
   @Test("an answer to a submission that is no longer awaited changes nothing")
   func staleAnswers() throws {
     var (form, submission) = try submitting()

@@ -151,6 +151,37 @@ struct LoginViewModelTests {
     #expect(model.canSubmit)
   }
 
+  @Test("whoever gives up may go on at once; the answer that comes after all is nobody's (S19)")
+  func giveUp() async {
+    let model = model()
+    model.submitTapped()
+    await service.waitForCalls(1)
+    model.giveUp()
+    #expect(!model.isLoading)
+    #expect(model.errorMessage == nil)
+    #expect(model.password == "password123", "what was typed stays")
+    model.giveUp()
+    model.password = "password456"
+    async let again: Void = model.submit()
+    await service.waitForCalls(2)
+    service.answer(.success(anna))
+    let bob = User(id: UUID(), email: "bob@example.com")
+    service.answer(.success(bob))
+    await again
+    #expect(model.user == bob)
+    #expect(service.calls.map(\.password) == ["password123", "password456"])
+  }
+
+  @Test("without a service the form runs on the fake one, and only reads what it may not write (D5.10)")
+  func standard() {
+    let model = LoginViewModel()
+    #expect(model.profile == .loginForm)
+    #expect(!model.isLoading && model.errorMessage == nil && model.user == nil)
+    model.identifier = "anna@example.com"
+    model.password = "password123"
+    #expect(model.canSubmit)
+  }
+
   @Test("an answer that comes after a reset signs nobody in (S19)")
   func resetInBetween() async {
     let model = model()

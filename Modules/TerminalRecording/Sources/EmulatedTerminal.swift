@@ -33,6 +33,8 @@ public struct EmulatedTerminal: Sendable {
   public private(set) var isDrawing = false
   /// What came that this terminal does not know.
   public private(set) var unknown: [String] = []
+  /// How often the whole screen was cleared: a program that is asked to draw anew tells so that it has read what came before.
+  public private(set) var clears = 0
   /// How often the bell rang.
   public private(set) var bells = 0
 
@@ -242,7 +244,9 @@ public struct EmulatedTerminal: Sendable {
     case (UInt8(ascii: "C"), false): cursor = inside(.init(row: cursor.row, column: cursor.column + max(first, 1)))
     case (UInt8(ascii: "D"), false): cursor = inside(.init(row: cursor.row, column: cursor.column - max(first, 1)))
     case (UInt8(ascii: "A"), false): cursor = inside(.init(row: cursor.row - max(first, 1), column: cursor.column))
-    case (UInt8(ascii: "J"), false) where first == 2: cells = Self.emptyCells(size)
+    case (UInt8(ascii: "J"), false) where first == 2:
+      cells = Self.emptyCells(size)
+      clears += 1
     case (UInt8(ascii: "J"), false) where first == 0:
       erase(from: cursor.column)
       for row in (cursor.row + 1)..<max(size.rows, cursor.row + 1) {

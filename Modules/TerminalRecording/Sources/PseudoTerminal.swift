@@ -92,7 +92,7 @@ public import TerminalScreen
     /// - Throws: `Failure`, with what is seen, when the program has ended or the bound is over.
     @discardableResult
     public func wait(
-      for what: String, within bound: Duration = .seconds(30),
+      for what: String, within bound: Duration = .seconds(60),
       _ condition: @escaping @Sendable (EmulatedTerminal) -> Bool
     ) async throws(Failure) -> EmulatedTerminal {
       let (state, time) = (state, time)
@@ -120,7 +120,7 @@ public import TerminalScreen
 
     /// Waits until a text is seen.
     @discardableResult
-    public func wait(forText text: String, within bound: Duration = .seconds(30)) async throws(Failure)
+    public func wait(forText text: String, within bound: Duration = .seconds(60)) async throws(Failure)
       -> EmulatedTerminal
     {
       try await wait(for: "\"\(text)\"", within: bound) { $0.text.contains(text) }

@@ -8,6 +8,8 @@ public enum CellWidth: Sendable {
 
   /// The cells of a character as a person sees it.
   public static func of(_ character: Character) -> Int {
+    // Most of what is drawn; the rest asks tables.
+    if let byte = character.asciiValue { return (0x20..<0x7F).contains(byte) ? 1 : 0 }
     let scalars = character.unicodeScalars
     if scalars.count > 1, isEmojiSequence(character) { return 2 }
     return scalars.reduce(0) { $0 + of($1) }

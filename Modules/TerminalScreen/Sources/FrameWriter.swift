@@ -58,7 +58,10 @@ public struct FrameWriter: Sendable {
       if !codes.isEmpty { out += "\u{1B}[\(codes)m" }
       for character in span.text {
         let width = CellWidth.of(character)
-        guard !character.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { continue }
+        guard width > 0 || !character.unicodeScalars.contains(where: { $0.properties.generalCategory == .control })
+        else {
+          continue
+        }
         guard column + width <= columns else { break }
         out.append(character)
         column += width

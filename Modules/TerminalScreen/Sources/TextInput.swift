@@ -65,7 +65,8 @@ public struct TextInput: Sendable, Hashable {
 
   /// Takes another text from elsewhere; the caret goes behind it, or stays if it is the same.
   public mutating func take(_ text: String) {
-    guard text != value else { return }
+    // By bytes: text that only looks the same is another text.
+    guard !text.utf8.elementsEqual(value.utf8) else { return }
     self = TextInput(text)
   }
 

@@ -151,7 +151,18 @@ public final class LiveScreen: ScreenPort {
 
   // MARK: The terminal
 
+  /// Lets the system stop this process when it asks for the terminal from the background, as it does with every other: threads of the
+  /// pool have all signals blocked, hand that on, and would be let through.
+  private static func heedJobControl() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGTTOU)
+    sigaddset(&signals, SIGTTIN)
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
   private func takeOver() -> Result<Void, ConsoleError> {
+    Self.heedJobControl()
     var saved = termios()
     guard let descriptor = Self.reopen(), tcgetattr(descriptor, &saved) == 0 else {
       return .failure(.failed("This terminal cannot be used for a screen: try --accessible."))
@@ -189,6 +200,7 @@ public final class LiveScreen: ScreenPort {
   }
 
   private func next() -> ScreenInput {
+    Self.heedJobControl()
     let (taken, wakers, hadBytes) = state.withLock { ($0.taken, $0.wakers, $0.hadBytes) }
     guard let taken, let wakers else { return .ended }
     while true {

@@ -63,7 +63,8 @@ public struct FormState: Sendable, Hashable {
   }
 
   private mutating func edit(_ name: FieldName, _ value: String) -> [FormEffect] {
-    guard !isLocked, specification[name] != nil, value != self[name] else { return [] }
+    // By bytes: two texts that look the same are two passwords.
+    guard !isLocked, specification[name] != nil, !value.utf8.elementsEqual(self[name].utf8) else { return [] }
     values[name] = value
     serverErrors[name] = nil
     message = nil

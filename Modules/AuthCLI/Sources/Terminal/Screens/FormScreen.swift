@@ -77,7 +77,7 @@ struct FormScreen: Sendable, Hashable {
     let before = input.value
     guard input.handle(key, keepsTabs: field.hints.isSecure) else { return [] }
     inputs[name] = input
-    return input.value == before ? [] : [.form(.edited(name, input.value))]
+    return input.value.utf8.elementsEqual(before.utf8) ? [] : [.form(.edited(name, input.value))]
   }
 
   private mutating func move(_ step: Int, _ form: FormState) -> [Action] {

@@ -10,7 +10,9 @@ import TerminalScreen
 extension CommandContext {
   /// The terminal for a full-screen form; nil where plain prompts are wanted, or are all that the terminal can do.
   func screen() -> (any ScreenPort)? {
-    guard let screen = parts.screen, console.inputIsTerminal, !call.flag("accessible"),
+    // A trace of requests would be written all over a screen.
+    let tracesHere = call.flag("verbose") && console.errorIsTerminal
+    guard let screen = parts.screen, console.inputIsTerminal, !call.flag("accessible"), !tracesHere,
       Self.movesCursor(parts.environment["TERM"] ?? ""), screen.isAvailable
     else { return nil }
     return screen
