@@ -33,6 +33,8 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case replayed
   /// Login: wrong email, username or password.
   case invalidCredentials = "invalid-credentials"
+  /// The account is banned: no login, no refresh, and its access tokens are refused.
+  case bannedUser = "banned-user"
   /// Register: the email has an account.
   case emailTaken = "email-taken"
   /// Register: the username has an account.

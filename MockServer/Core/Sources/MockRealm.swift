@@ -125,7 +125,7 @@ public final class MockRealm: Sendable {
       var added: [MockUser] = []
       for seed in seeds {
         switch state.insertUser(username: seed.username, email: seed.email, password: seed.password, now: now) {
-        case .success(let user): added.append(MockUser(user))
+        case .success(let user): added.append(MockUser(user, now: now))
         case .failure(let refusal):
           state = before
           let what = refusal == .emailTaken ? "email \"\(seed.email)\"" : "username \"\(seed.username)\""
@@ -145,9 +145,7 @@ public final class MockRealm: Sendable {
     user: String, accessTTL: Duration? = nil, refreshTTL: Duration? = nil
   ) throws(MockServerError) -> MockMintedSession {
     try step { state, now, effects throws(MockServerError) in
-      guard let found = state.user(email: user) ?? state.users[user] else {
-        throw MockServerError(.unknownUser, "no user has the email or id \"\(user.prefix(80))\"")
-      }
+      let found = try state.requiredUser(user)
       let grant = state.issue(for: found.id, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
       state.events.publish(.changed(.sessions), &effects)
       return MockMintedSession(grant)
@@ -160,6 +158,35 @@ public final class MockRealm: Sendable {
     step { state, now, effects in
       let count = state.revoke(what)
       state.events.publish(.changed(.sessions), &effects)
+      return count
+    }
+  }
+
+  /// Bans a user, or lifts the ban; a banned one cannot sign in, refresh, or use an access token, and loses no session.
+  ///
+  /// - Parameters:
+  ///   - user: an email or an id.
+  ///   - duration: on the realm's clock; nil bans for ever, zero or less lifts the ban.
+  /// - Throws: `MockServerError`, code `unknownUser`.
+  @discardableResult
+  public func ban(user: String, for duration: Duration? = nil) throws(MockServerError) -> MockUser {
+    try step { state, now, effects throws(MockServerError) in
+      let id = try state.requiredUser(user).id
+      state.users[id]?.bannedUntil = duration.map { $0 > .zero ? now.adding($0) : nil } ?? .latest
+      state.events.publish(.changed(.users), &effects)
+      return MockUser(try state.requiredUser(id), now: now)
+    }
+  }
+
+  /// Deletes a user with every session and token; tells how many sessions those were.
+  ///
+  /// - Parameter user: an email or an id.
+  /// - Throws: `MockServerError`, code `unknownUser`.
+  @discardableResult
+  public func deleteUser(_ user: String) throws(MockServerError) -> Int {
+    try step { state, _, effects throws(MockServerError) in
+      let count = state.delete(try state.requiredUser(user))
+      state.events.publish(.changed(.users), &effects)
       return count
     }
   }
@@ -195,6 +222,14 @@ public final class MockRealm: Sendable {
     step { state, _, effects in
       state.scripts.removeAll()
       state.events.publish(.changed(.scripts), &effects)
+    }
+  }
+
+  /// The scripts as they were set, in the order of their targets, and how far each has got.
+  public var scripts: [(script: MockScript, progress: MockScriptProgress)] {
+    step { state, _, _ in
+      state.scripts.scripts.map { ($1.script, MockScriptProgress($0, $1)) }
+        .sorted { $0.progress.target < $1.progress.target }
     }
   }
 
@@ -242,6 +277,30 @@ public final class MockRealm: Sendable {
 
   func journalPage(since seq: Int) -> (entries: [MockJournalEntry], dropped: Int) {
     step { state, _, _ in (state.journal.entries(since: seq), state.journal.dropped) }
+  }
+
+  /// One request of the journal and its answer, with secrets masked; the last 256 are kept.
+  ///
+  /// - Throws: `MockServerError`, code `forgotten`.
+  public func exchange(seq: Int) throws(MockServerError) -> (entry: MockJournalEntry, exchange: MockExchange) {
+    try step { state, _, _ throws(MockServerError) in
+      guard let exchange = state.exchanges[seq], let entry = state.journal.entry(seq) else {
+        throw MockServerError(.forgotten, "request \(seq) is not there, or its details have fallen out")
+      }
+      return (entry, MockExchange(exchange, mask: SecretMask(state)))
+    }
+  }
+
+  /// A session with all of its tokens, as their standing.
+  ///
+  /// - Throws: `MockServerError`, code `unknownSession`.
+  public func family(ofSession id: String) throws(MockServerError) -> MockFamily {
+    try step { state, now, _ throws(MockServerError) in
+      guard let family = state.family(ofSession: id, now: now) else {
+        throw MockServerError(.unknownSession, "no session has the id \"\(id.prefix(80))\"")
+      }
+      return family
+    }
   }
 
   /// How many requests match; exact, also when their entries have fallen out of the journal.

@@ -16,12 +16,15 @@ public struct MockUser: Sendable, Hashable {
   public var email: String
   /// When the account was made, on the realm's clock.
   public var createdAt: Date
+  /// Until when the account is banned, if it is; the end of 9999 is for ever.
+  public var bannedUntil: Date?
 
-  init(_ user: UserRecord) {
+  init(_ user: UserRecord, now: MockInstant) {
     id = user.id
     username = user.username
     email = user.email
     createdAt = user.createdAt.date
+    bannedUntil = user.isBanned(at: now) ? user.bannedUntil?.date : nil
   }
 }
 
@@ -41,6 +44,29 @@ public struct MockSession: Sendable, Hashable {
   public var refreshExpiresAt: Date
   /// Why it is over, if it is.
   public var endedBy: MockSessionEnd?
+
+  init(_ session: SessionRecord, in state: RealmState, now: MockInstant) {
+    let refresh = state.refresh[session.refreshToken]
+    id = session.id
+    userID = session.userID
+    alive = session.endedBy == nil && refresh?.isRevoked != true
+    generation = session.generation
+    accessExpiresAt = (state.access[session.accessToken]?.expiresAt ?? now).date
+    refreshExpiresAt = (refresh?.expiresAt ?? now).date
+    endedBy = session.endedBy
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.object { json in
+      json.member("id", id)
+      json.member("userID", userID)
+      json.member("alive", alive)
+      json.member("generation", generation)
+      json.member("accessExpiresAt", MockInstant(accessExpiresAt).text)
+      json.member("refreshExpiresAt", MockInstant(refreshExpiresAt).text)
+      if let endedBy { json.member("endedBy", endedBy.rawValue) }
+    }
+  }
 }
 
 /// How far a script has got.
@@ -123,20 +149,11 @@ public struct MockRealmState: Sendable, Hashable {
     self.now = now.date
     clock = state.clock.mode
     policy = state.policy
-    users = state.userIDs.compactMap { state.users[$0].map(MockUser.init) }
+    users = state.userIDs.compactMap { state.users[$0].map { MockUser($0, now: now) } }
     sessions = state.sessionIDs.compactMap { id in
-      guard let session = state.sessions[id] else { return nil }
-      let refresh = state.refresh[session.refreshToken]
-      return MockSession(
-        id: id, userID: session.userID, alive: session.endedBy == nil && refresh?.isRevoked != true,
-        generation: session.generation,
-        accessExpiresAt: (state.access[session.accessToken]?.expiresAt ?? now).date,
-        refreshExpiresAt: (refresh?.expiresAt ?? now).date, endedBy: session.endedBy)
+      state.sessions[id].map { MockSession($0, in: state, now: now) }
     }
-    scripts = state.scripts.scripts.map { target, progress in
-      MockScriptProgress(
-        target: target.text, used: progress.used, remaining: progress.remaining, then: progress.script.then)
-    }.sorted { $0.target < $1.target }
+    scripts = state.scripts.scripts.map(MockScriptProgress.init).sorted { $0.target < $1.target }
     held = state.waiting.heldCounts
     delayed = state.waiting.delayedCount
     journalSeq = state.journal.lastSeq
@@ -153,25 +170,13 @@ public struct MockRealmState: Sendable, Hashable {
       json.key("users")
       json.array(users) { $1.write(to: &$0) }
       json.key("sessions")
-      json.array(sessions) { json, session in
-        json.object { json in
-          json.member("id", session.id)
-          json.member("userID", session.userID)
-          json.member("alive", session.alive)
-          json.member("generation", session.generation)
-          json.member("accessExpiresAt", MockInstant(session.accessExpiresAt).text)
-          json.member("refreshExpiresAt", MockInstant(session.refreshExpiresAt).text)
-          if let endedBy = session.endedBy { json.member("endedBy", endedBy.rawValue) }
-        }
-      }
+      json.array(sessions) { $1.write(to: &$0) }
       json.key("scripts")
       json.object { json in
         for script in scripts {
           json.key(script.target)
           json.object { json in
-            json.member("used", script.used)
-            json.key("remaining")
-            if let remaining = script.remaining { json.integer(remaining) } else { json.null() }
+            script.writeMembers(to: &json)
             json.member("then", script.then.rawValue)
           }
         }
@@ -190,6 +195,21 @@ public struct MockRealmState: Sendable, Hashable {
   }
 }
 
+extension MockScriptProgress {
+  init(_ target: MockScript.Target, _ progress: ScriptTable.Progress) {
+    self.target = target.text
+    used = progress.used
+    remaining = progress.remaining
+    then = progress.script.then
+  }
+
+  func writeMembers(to json: inout JSONWriter) {
+    json.member("used", used)
+    json.key("remaining")
+    if let remaining { json.integer(remaining) } else { json.null() }
+  }
+}
+
 extension MockUser {
   func write(to writer: inout JSONWriter) {
     writer.object { json in
@@ -197,6 +217,7 @@ extension MockUser {
       json.member("username", username)
       json.member("email", email)
       json.member("createdAt", MockInstant(createdAt).wholeSecondText)
+      if let bannedUntil { json.member("bannedUntil", MockInstant(bannedUntil).wholeSecondText) }
     }
   }
 }

@@ -13,6 +13,8 @@ struct UserRecord: Sendable {
   let email: String
   let createdAt: MockInstant
   let password: PasswordHash
+  /// Until when the account is banned, if it is; `MockInstant.latest` is for ever.
+  var bannedUntil: MockInstant?
   /// The user as chirp sends it, made once.
   let publicJSON: Data
 
@@ -30,6 +32,11 @@ struct UserRecord: Sendable {
         json.member("createdAt", createdAt.wholeSecondText)
       }.data
   }
+}
+
+extension UserRecord {
+  /// Whether the account may be used: to sign in, to refresh, with an access token.
+  func isBanned(at now: MockInstant) -> Bool { bannedUntil.map { now < $0 } ?? false }
 }
 
 /// Why a session is over.
@@ -74,6 +81,7 @@ struct AccessRecord: Sendable {
   let sessionID: String
   let userID: String
   let generation: Int
+  let issuedAt: MockInstant
   let expiresAt: MockInstant
   var isRevoked = false
 }
@@ -84,6 +92,7 @@ struct RefreshRecord: Sendable {
   let generation: Int
   /// The token that it was exchanged for.
   let parent: String?
+  let issuedAt: MockInstant
   let expiresAt: MockInstant
   var spentAt: MockInstant?
   var isRevoked = false

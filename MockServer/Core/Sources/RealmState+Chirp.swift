@@ -56,6 +56,9 @@ extension RealmState {
       return Answer(
         reply: Chirp.error(401, "invalid_credentials", "Invalid email or password."), outcome: .invalidCredentials)
     }
+    if user.isBanned(at: now) {
+      return Answer(reply: Chirp.error(403, "user_banned", Self.bannedReason), outcome: .bannedUser)
+    }
     let grant = issue(for: user.id, now: now)
     return Answer(
       reply: Chirp.tokens(grant), outcome: .issued, sessionID: grant.sessionID, generation: grant.generation)
@@ -105,6 +108,8 @@ extension RealmState {
     }
   }
 
+  static let bannedReason = "This account is banned."
+
   /// The refusal of a bearer token (RFC 6750 §3): without any token there is no error code in the challenge.
   func unauthorized(_ refusal: BearerRefusal, _ dialect: MockDialect) -> Answer {
     var answer: Answer
@@ -128,6 +133,10 @@ extension RealmState {
       answer = Answer(
         reply: MockReply(status: 401), outcome: .revokedToken, sessionID: record.sessionID,
         generation: record.generation)
+    case .banned(let record):
+      let reply = render(dialect, 403, "user_banned", Self.bannedReason)
+      return Answer(
+        reply: reply, outcome: .bannedUser, sessionID: record.sessionID, generation: record.generation)
     }
     answer.reply = render(dialect, 401, "invalid_token", "\(description).")
     answer.reply.headers.append(

@@ -70,6 +70,9 @@ extension RealmState {
     guard let user = user(username: username), user.password.matches(password) else {
       return Answer(reply: Envelope.error(401, "Invalid username or password."), outcome: .invalidCredentials)
     }
+    if user.isBanned(at: now) {
+      return Answer(reply: Envelope.error(403, Self.bannedReason), outcome: .bannedUser)
+    }
     let grant = issue(for: user.id, now: now)
     return Answer(
       reply: Envelope.tokens(grant), outcome: .issued, sessionID: grant.sessionID, generation: grant.generation)

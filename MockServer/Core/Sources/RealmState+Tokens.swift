@@ -26,6 +26,29 @@ extension RealmState {
   func user(email: String) -> UserRecord? { userIDByEmail[email.lowercased()].flatMap { users[$0] } }
   func user(username: String) -> UserRecord? { userIDByName[username.lowercased()].flatMap { users[$0] } }
 
+  /// The user with that email or id.
+  func requiredUser(_ text: String) throws(MockServerError) -> UserRecord {
+    guard let user = user(email: text) ?? users[text] else {
+      throw MockServerError(.unknownUser, "no user has the email or id \"\(text.prefix(80))\"")
+    }
+    return user
+  }
+
+  /// Takes a user out, with every session and token; how many sessions those were.
+  mutating func delete(_ user: UserRecord) -> Int {
+    users[user.id] = nil
+    userIDs.removeAll { $0 == user.id }
+    userIDByEmail[user.email.lowercased()] = nil
+    userIDByName[user.username.lowercased()] = nil
+    let owned = sessions.values.filter { $0.userID == user.id }
+    for session in owned {
+      for token in session.accessTokens { access[token] = nil }
+      for token in session.refreshTokens { refresh[token] = nil }
+      sessions[session.id] = nil
+    }
+    return owned.count
+  }
+
   // MARK: Sessions
 
   /// Begins a session.
@@ -48,7 +71,7 @@ extension RealmState {
     if parent != nil { session.generation += 1 }
     session.refreshToken = random.token(prefix: Self.refreshPrefix)
     refresh[session.refreshToken] = RefreshRecord(
-      sessionID: session.id, generation: session.generation, parent: parent,
+      sessionID: session.id, generation: session.generation, parent: parent, issuedAt: now,
       expiresAt: now.adding(refreshTTL ?? policy.refreshTTL))
     session.refreshTokens.append(session.refreshToken)
     if session.refreshTokens.count > SessionRecord.rememberedRefreshTokens {
@@ -63,7 +86,8 @@ extension RealmState {
     let lifetime = ttl ?? policy.accessTTL
     session.accessToken = random.token(prefix: Self.accessPrefix)
     access[session.accessToken] = AccessRecord(
-      sessionID: session.id, userID: session.userID, generation: session.generation, expiresAt: now.adding(lifetime))
+      sessionID: session.id, userID: session.userID, generation: session.generation, issuedAt: now,
+      expiresAt: now.adding(lifetime))
     session.accessTokens.append(session.accessToken)
     if session.accessTokens.count > SessionRecord.rememberedAccessTokens {
       access[session.accessTokens.removeFirst()] = nil
@@ -89,7 +113,7 @@ extension RealmState {
 
   /// Why a refresh token gets nothing: what chirp's `detail` says.
   enum GrantRefusal: String, Error {
-    case unknown, revoked, expired, reused
+    case unknown, revoked, expired, reused, banned
 
     var outcome: MockOutcome {
       switch self {
@@ -97,6 +121,7 @@ extension RealmState {
       case .revoked: .revokedGrant
       case .expired: .expiredGrant
       case .reused: .reuseDetected
+      case .banned: .bannedUser
       }
     }
   }
@@ -128,6 +153,7 @@ extension RealmState {
       .success(RefreshSuccess(grant: grant, outcome: outcome, presented: record.generation))
     }
     if session.endedBy != nil || record.isRevoked { return refused(.revoked) }
+    if users[session.userID]?.isBanned(at: now) != false { return refused(.banned) }
     let current = refresh[session.refreshToken]
     let standing: MockRotation.Standing =
       record.spentAt == nil ? .active : current?.parent == token ? .parentOfCurrent : .older
@@ -187,15 +213,17 @@ extension RealmState {
     case missing, unknown
     case expired(AccessRecord)
     case revoked(AccessRecord)
+    case banned(AccessRecord)
   }
 
   func authenticate(_ request: MockRequest, now: MockInstant) -> Result<AccessRecord, BearerRefusal> {
     guard let token = Self.bearer(of: request) else { return .failure(.missing) }
-    guard let record = access[token], let session = sessions[record.sessionID], users[record.userID] != nil else {
+    guard let record = access[token], let session = sessions[record.sessionID], let user = users[record.userID] else {
       return .failure(.unknown)
     }
     if record.isRevoked || session.endedBy != nil && !session.accessOutlivesEnd { return .failure(.revoked(record)) }
     if now >= record.expiresAt { return .failure(.expired(record)) }
+    if user.isBanned(at: now) { return .failure(.banned(record)) }
     return .success(record)
   }
 

@@ -63,6 +63,7 @@ struct RealmState: Sendable {
   var scripts = ScriptTable()
   var waiting = WaitingRoom()
   var journal: Journal
+  var exchanges = ExchangeRing()
   var events = EventHub()
   /// The wake that was asked for, and when it will come.
   var plannedWake: (id: Int, due: MockInstant, plannedAt: MockInstant)?
@@ -148,6 +149,7 @@ struct RealmState: Sendable {
       reply.headers.append(date(at: call.now))
     }
     reply.headers.append(MockRequest.Field("X-Request-ID", requestID))
+    exchanges.keep(call.request, reply, under: settling?.seq ?? journal.lastSeq)
     return MockDelivery(reply: reply, fault: wire)
   }
 
