@@ -126,12 +126,13 @@ docs: ## build the reference of every library into .build-docs/site
 	$(require)
 	@Tools/docs .build-docs
 
-install: ## build chirp, its helper, mock-server and e2e for release and install them (PREFIX=/usr/local)
+install: ## build chirp, its helper, mock-server and e2e for release and install them with manual pages and completion (PREFIX=/usr/local)
 	$(require)
 	@for product in mock-server chirp chirp-secret-service e2e; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product; done
 	@install -d "$(DESTDIR)$(PREFIX)/bin"
 	@for product in mock-server chirp chirp-secret-service e2e; do install -m 0755 .build/release/$$product "$(DESTDIR)$(PREFIX)/bin/$$product"; done
-	@echo "Installed chirp, chirp-secret-service, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin."
+	@Tools/install-pages .build/release "$(DESTDIR)$(PREFIX)/share" chirp mock-server e2e
+	@echo "Installed chirp, chirp-secret-service, mock-server and e2e in $(DESTDIR)$(PREFIX)/bin, with manual pages and completion."
 
 clean: ## remove everything that was built or reported
 	rm -rf .build .build-* $(REPORTS)

@@ -42,6 +42,7 @@ var targets: [Target] = [
 targets += module("Groundwork", testsAlsoImport: [])
 targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
+targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
   "AuthNetworking", imports: ["Groundwork", "AuthModels"], testsAlsoImport: ["AuthTestSupport"])
@@ -100,11 +101,12 @@ targets += module(
   imports: ["Groundwork", "MockServerCore", "AuthModels", "AuthNetworking"], testsAlsoImport: ["VirtualTime"])
 targets += [
   .executableTarget(
-    name: "mock-server", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    name: "mock-server",
+    dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "MockServerCore", "MockServerHTTP"],
     path: "MockServer/Executable/Sources"),
   .testTarget(
     name: "MockServerExecutableTests",
-    dependencies: ["Groundwork", "CommandLineTable", "MockServerHTTP", "mock-server"],
+    dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "MockServerCore", "MockServerHTTP", "mock-server"],
     path: "MockServer/Executable/Tests"),
 ]
 
@@ -112,14 +114,15 @@ targets += [
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
   imports: [
-    "Groundwork", "VirtualTime", "CLibyaml", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+    "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
   resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
-    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "ScenarioKit"], path: "E2ETests/Executable"),
-  .testTarget(name: "ScenarioSuites", dependencies: ["ScenarioKit"], path: "E2ETests/Suites"),
+    name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
+    path: "E2ETests/Executable"),
+  .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
@@ -159,7 +162,8 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
+  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "AuthModels", "AuthNetworking",
+  "AuthNetworkingURLSession",
   "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
   "AuthTestSupport", "MockServerCore",
   "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",

@@ -1,3 +1,4 @@
+import CheckedYAML
 import CommandLineTable
 import Groundwork
 import ScenarioKit
@@ -23,9 +24,14 @@ enum EndToEnd {
         Command(
           "run", "Run scenarios, each under every driver that is named.",
           options: [
-            .choice(
-              "driver", ["inprocess", "http", "cli"], repeated: true,
-              "How to run them. All three unless given."),
+            .value(
+              "driver", "NAME", repeated: true,
+              "How to run them: inprocess, http, cli, exec:COMMAND (a client of your own). The first three unless given."
+            ),
+            .value(
+              "baseline", "FILE", kind: .file,
+              "Known failures: they do not fail the run, and an unexpected pass does."),
+            .value("write-baseline", "FILE", kind: .file, "Write what fails as a baseline."),
             .value("filter", "TEXT", "Only scenarios whose name, file or ids contain this."),
             .value("jobs", short: "j", "N", kind: .integer(1...256), "How many run at once (the number of cores)."),
             .value("report", "DIR", kind: .folder, "Write junit.xml, results.json and report.html there."),
@@ -50,7 +56,10 @@ enum EndToEnd {
           "merge", "Join the reports of several runs, such as the shards of one, into one.",
           options: [.value("report", "DIR", kind: .folder, required: true, "Where the joined report goes.")],
           positionals: [Positional("DIR", kind: .folder, repeated: true, "Reports of runs.")]),
+        Command(
+          "client", "Speak the driver protocol with this package's own client: e2e run --driver 'exec:e2e client'."),
         Command("schema", "Print the JSON Schema of scenario files, for editors."),
+        .completion(for: "e2e"), .manual(for: "e2e"),
       ]),
     version: Program.packageVersion,
     exitCodes: [
@@ -93,6 +102,9 @@ enum EndToEnd {
     case "run": return try await RunCommand(call).run()
     case "list": return try list(call)
     case "check": return try check(call)
+    case "client":
+      await ExecProgram { say($0) }.run()
+      return 0
     case "merge":
       let reports = try call.arguments("DIR").flatMap { try ReportFolder.read($0) }
       return try RunCommand.finish(reports, folder: call.text("report"))

@@ -1,3 +1,4 @@
+import CheckedYAML
 import CommandLineTable
 import Groundwork
 import ScenarioKit
@@ -25,14 +26,27 @@ struct RunCommand {
     let names = call.texts("driver")
     let drivers = try await Drivers.make(
       names.isEmpty ? ["inprocess", "http", "cli"] : names, seed: try call.integer("seed").map { UInt64(clamping: $0) })
-    let runner = Runner(
+    let baseline = try call.text("baseline").map { try Baseline.read($0) }
+    if let strangers = baseline?.strangers(to: all), !strangers.isEmpty {
+      for stranger in strangers { EndToEnd.complain(stranger.description) }
+      return 2
+    }
+    var runner = Runner(
       jobs: try call.integer("jobs") ?? ProcessInfo.processInfo.activeProcessorCount,
       timeLimit: try call.duration("time-limit") ?? .seconds(30), limits: try DriverLimits.checkedIn()
     ) { report in
       EndToEnd.say(TerminalReport.lines(report).joined(separator: "\n"))
     }
+    if let baseline { runner.judge = { baseline.judge($0) } }
     let reports = await runner.run(scenarios, drivers: drivers.all)
     await drivers.close()
+    if let path = call.text("write-baseline") {
+      do {
+        try Data(Baseline.text(reports).utf8).write(to: URL(filePath: path), options: .atomic)
+      } catch {
+        throw WorldError("the baseline \"\(path)\" cannot be written")
+      }
+    }
     return try Self.finish(reports, folder: call.text("report"))
   }
 
@@ -42,6 +56,7 @@ struct RunCommand {
       try ReportFolder.write(reports, to: folder)
       EndToEnd.say("report: \(folder)/report.html")
     }
+    for conformance in ConformanceReport.all(reports) { EndToEnd.say(conformance.lines.joined(separator: "\n")) }
     EndToEnd.say(TerminalReport.summary(reports).joined(separator: "\n"))
     return reports.contains { $0.result == .failed } ? 1 : 0
   }

@@ -13,6 +13,8 @@ import Groundwork
   import Darwin
 #endif
 
+StandardStreams.open()
+
 let program = Program(
   Command(
     "bench", "Measures the product, each figure beside its baseline in the same run.",

@@ -1,3 +1,4 @@
+import CheckedYAML
 import ScenarioKit
 import Testing
 

@@ -1,3 +1,4 @@
+import CheckedYAML
 import Groundwork
 import ScenarioKit
 import Testing

@@ -2,15 +2,6 @@ import Groundwork
 
 // The calls with which a person looks closer: the dashboard is made of them.
 extension AdminAPI {
-  /// The realms that there are.
-  func listRealms() -> JSONWriter {
-    let names = server.realmNames
-    return JSONWriter.object { json in
-      json.key("realms")
-      json.array(names) { $0.string($1) }
-    }
-  }
-
   /// `{"user": ID or EMAIL, "banned": true or false, "for": DURATION?}`.
   func changeUser(_ json: JSONValue) throws(MockServerError) -> JSONWriter {
     let fields = try FieldReader(json, at: "users", knows: ["user", "banned", "for"])
@@ -19,7 +10,8 @@ extension AdminAPI {
     guard let isBanned = try fields.bool("banned") else { throw fields.failure("\"banned\" is missing") }
     guard isBanned || duration == nil else { throw fields.failure("\"for\" goes with \"banned\": true") }
     if let duration, duration <= .zero { throw fields.failure("\"for\" is more than 0") }
-    let changed = try realm.ban(user: user, for: isBanned ? duration : .zero)
+    // Without a duration: for ever, as far as the clock goes.
+    let changed = try realm.ban(user: user, for: isBanned ? duration ?? .seconds(1_000_000_000_000) : .zero)
     var writer = JSONWriter()
     changed.write(to: &writer)
     return writer
@@ -36,20 +28,6 @@ extension AdminAPI {
     var writer = JSONWriter()
     family.write(to: &writer)
     return writer
-  }
-
-  /// The scripts as they were put, and how far they have got.
-  func listScripts() -> JSONWriter {
-    let scripts = realm.scripts
-    return JSONWriter.object { json in
-      json.key("scripts")
-      json.array(scripts) { json, item in
-        json.object { json in
-          item.script.writeMembers(to: &json)
-          item.progress.writeMembers(to: &json)
-        }
-      }
-    }
   }
 
   /// One request and its answer with everything but secrets.

@@ -14,13 +14,13 @@ struct AdminAPI {
   let server: MockAuthServer
   let realm: MockRealm
 
-  private static let calls: [String: [String]] = [
-    "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"],
-    "/__mock/users": ["POST", "PUT", "DELETE"],
-    "/__mock/sessions": ["GET", "POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
+  /// Every call with its methods: what is answered, and what the OpenAPI document describes.
+  static let calls: [String: [String]] = [
+    "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"], 
+    "/__mock/users": ["POST", "PUT", "DELETE"], "/__mock/sessions": ["GET", "POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
-    "/__mock/journal/entry": ["GET"], "/__mock/realms": ["GET"], "/__mock/connections": ["POST"],
-    "/__mock/release": ["POST"], "/__mock/events": ["GET"],
+    "/__mock/journal/order": ["POST"], "/__mock/journal/entry": ["GET"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
+    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/keys": ["GET"], "/__mock/mails": ["GET"],
   ]
 
   func receive(
@@ -54,6 +54,7 @@ struct AdminAPI {
     guard request.body.count <= 1 << 20 else {
       return refuse(413, "payload_too_large", "The body is larger than 1 MiB.")
     }
+    if path != "/__mock/realms" { realm.noteUse() }
     do throws(MockServerError) {
       switch path {
       case "/__mock/journal/count": return try countJournal(query, deliver: deliver)
@@ -139,16 +140,20 @@ struct AdminAPI {
     case ("/__mock/sessions", _): return try mintSession(body(request))
     case ("/__mock/revoke", _): return try revoke(body(request))
     case ("/__mock/policy", _): return try setPolicy(body(request))
-    case ("/__mock/scripts", "GET"): return listScripts()
     case ("/__mock/scripts", "DELETE"):
       realm.removeScripts()
       return nil
+    case ("/__mock/scripts", "GET"): return scripts()
     case ("/__mock/scripts", _):
       realm.script(try MockScript(json: body(request)))
       return nil
     case ("/__mock/journal", _): return try journal(query)
     case ("/__mock/journal/entry", _): return try showExchange(query)
-    case ("/__mock/realms", _): return listRealms()
+    case ("/__mock/keys", _): return keys()
+    case ("/__mock/mails", _): return mails()
+    case ("/__mock/journal/order", _): return try checkOrder(body(request))
+    case ("/__mock/realms", "GET"): return realms()
+    case ("/__mock/realms", _): return try dropRealms(query)
     case ("/__mock/connections", _): return try failConnections(body(request))
     default: return try release(body(request))
     }
@@ -199,9 +204,10 @@ struct AdminAPI {
   }
 
   private func mintSession(_ json: JSONValue) throws(MockServerError) -> JSONWriter {
-    let fields = try FieldReader(json, at: "sessions", knows: ["user", "accessTTL", "refreshTTL"])
+    let fields = try FieldReader(json, at: "sessions", knows: ["user", "accessTTL", "refreshTTL", "dialect"])
     let minted = try realm.mintSession(
-      user: try fields.requiredText("user"), accessTTL: try fields.duration("accessTTL", signed: true),
+      user: try fields.requiredText("user"), dialect: try fields.choice("dialect", of: MockDialect.self) ?? .chirp,
+      accessTTL: try fields.duration("accessTTL", signed: true),
       refreshTTL: try fields.duration("refreshTTL", signed: true))
     return JSONWriter.object { json in
       json.member("accessToken", minted.accessToken)
@@ -209,6 +215,23 @@ struct AdminAPI {
       json.member("expiresIn", Int(minted.expiresIn.components.seconds))
       json.member("tokenType", "Bearer")
       json.member("sessionID", minted.sessionID)
+    }
+  }
+
+  private func keys() -> JSONWriter {
+    let keys = realm.keys
+    return JSONWriter.object { json in
+      json.member("anonKey", keys.anonKey)
+      json.member("serviceRoleKey", keys.serviceRoleKey)
+      json.member("jwtSecret", keys.jwtSecret)
+    }
+  }
+
+  private func mails() -> JSONWriter {
+    let mails = realm.mails
+    return JSONWriter.object { json in
+      json.key("mails")
+      json.array(mails) { $1.write(to: &$0) }
     }
   }
 
@@ -234,30 +257,6 @@ struct AdminAPI {
     var writer = JSONWriter()
     policy.write(to: &writer)
     return writer
-  }
-
-  private func journal(_ query: Substring) throws(MockServerError) -> JSONWriter {
-    let items = try QueryReader(query, knows: ["since"])
-    let (entries, dropped) = realm.journalPage(since: try items.integer("since", in: 0...Int.max) ?? 0)
-    return JSONWriter.object { json in
-      json.key("entries")
-      json.array(entries) { $1.write(to: &$0) }
-      json.member("dropped", dropped)
-    }
-  }
-
-  private func countJournal(
-    _ query: Substring, deliver: @escaping @Sendable (MockDelivery) -> Void
-  ) throws(MockServerError) {
-    let items = try QueryReader(query, knows: ["operation", "method", "path", "status", "outcome", "wait", "timeout"])
-    let filter = MockJournalFilter(
-      operation: try items.choice("operation", of: MockOperation.self), method: items["method"], path: items["path"],
-      status: try items.integer("status", in: 0...999), outcome: try items.choice("outcome", of: MockOutcome.self))
-    let target = try items.integer("wait", in: 0...Int.max) ?? 0
-    let timeout = try items.duration("timeout") ?? .seconds(5)
-    realm.wait(for: filter, toReach: target, timeout: min(timeout, .seconds(3600))) { count in
-      deliver(MockDelivery(reply: Chirp.json(200, JSONWriter.object { $0.member("count", count) }.data)))
-    }
   }
 
   private func failConnections(_ json: JSONValue) throws(MockServerError) -> JSONWriter? {

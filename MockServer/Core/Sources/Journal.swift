@@ -29,6 +29,8 @@ struct Journal: Sendable {
 
   /// The number of the last entry.
   private(set) var lastSeq = 0
+  /// Whether somebody waits for a count.
+  var isAwaited: Bool { !waiters.isEmpty }
   /// How many entries fell out.
   var dropped: Int { lastSeq - entries.count }
 

@@ -11,8 +11,8 @@ public import Groundwork
 /// It answers the chirp and envelope dialects, in realms (`/r/NAME/…`; the root is the realm `default`), and the admin API
 /// under `/__mock/`. Put it behind `HTTPFront` for sockets, or behind `InProcessTransport` for none.
 public final class MockAuthServer: MockRequestHandler {
-  /// What it was made with.
-  public let configuration: MockServerConfiguration
+  /// What it was made with, or reconfigured to since.
+  public var configuration: MockServerConfiguration { machinery.configuration }
   private let machinery: ServerMachinery
   private let realms: Guarded<[String: MockRealm]>
   private let connections = Guarded<[ConnectionFault]>([])
@@ -29,7 +29,6 @@ public final class MockAuthServer: MockRequestHandler {
     configuration: MockServerConfiguration = MockServerConfiguration(), time: any TimeSource = SystemClock(),
     tasks: TaskStarter = TaskStarter(), scheduler: (any DeliveryScheduler)? = nil
   ) {
-    self.configuration = configuration
     machinery = ServerMachinery(
       configuration: configuration, time: time, scheduler: scheduler ?? TaskScheduler(time: time, tasks: tasks))
     realms = Guarded([:])
@@ -54,8 +53,43 @@ public final class MockAuthServer: MockRequestHandler {
     realm?.close()
   }
 
+  /// Changes what realms begin with, and brings those along that there are: a policy, scripts and a kind of clock that differ from
+  /// the earlier configuration's take their places, and new users are added. Sessions, users and what was set by hand stay.
+  ///
+  /// - Parameter configuration: `check()` it first. Its `seed` holds for realms to come only through the server that has it from
+  ///   the start: the seed of a running server stays.
+  public func reconfigure(_ configuration: MockServerConfiguration) {
+    let before = machinery.reconfigure(configuration)
+    for realm in realms.withLock({ Array($0.values) }) {
+      realm.reconfigure(from: before.forRealm(realm.name), to: configuration.forRealm(realm.name))
+    }
+  }
+
   /// Lets delays wait on a front's timers from now on.
   public func attach(_ scheduler: any DeliveryScheduler) { machinery.attach(scheduler) }
+
+  /// Forgets the realms that no request has reached for so long, but for the root, and those that keep answers back or are followed.
+  ///
+  /// - Parameter idle: by the time source's boot clock, whatever the realms' own clocks say; zero means all that are at rest.
+  /// - Returns: their names, in order.
+  @discardableResult
+  public func dropRealms(idleFor idle: Duration) -> [String] {
+    let before = machinery.time.sinceBoot - idle
+    // A realm's lock is taken inside this one, never the other way round: a realm does not know its server.
+    let dropped = realms.withLock { realms in
+      let idle = realms.values.filter { $0.name != "default" && $0.isAtRest(since: before) }
+      for realm in idle { realms[realm.name] = nil }
+      return idle
+    }
+    for realm in dropped { realm.close() }
+    return dropped.map(\.name).sorted()
+  }
+
+  /// Every realm in a line, in the order of their names.
+  public var realmSummaries: [MockRealmSummary] {
+    let now = machinery.time.sinceBoot
+    return realms.withLock { Array($0.values) }.map { $0.summary(at: now) }.sorted { $0.name < $1.name }
+  }
 
   /// Lets the next connections go wrong.
   public func failConnections(_ fault: ConnectionFault, count: Int) {
@@ -103,21 +137,31 @@ public final class MockAuthServer: MockRequestHandler {
 
 /// What the realms of one server share.
 final class ServerMachinery: Sendable {
-  let configuration: MockServerConfiguration
+  var configuration: MockServerConfiguration { state.withLock { $0 } }
+  private let state: Guarded<MockServerConfiguration>
   let time: any TimeSource
   /// The wall clock when the server was made; from then on only the boot clock counts.
   let started: MockInstant
   let startReading: Duration
+  let keys = ServerKeys()
   private let seed: UInt64
   private let scheduler: Guarded<any DeliveryScheduler>
 
   init(configuration: MockServerConfiguration, time: any TimeSource, scheduler: any DeliveryScheduler) {
-    self.configuration = configuration
+    state = Guarded(configuration)
     self.time = time
     started = MockInstant(time.wallClock)
     startReading = time.sinceBoot
     seed = configuration.seed ?? UInt64.random(in: .min ... .max)
     self.scheduler = Guarded(scheduler)
+  }
+
+  /// Takes a new configuration, and gives the earlier one.
+  func reconfigure(_ configuration: MockServerConfiguration) -> MockServerConfiguration {
+    state.withLock { state in
+      defer { state = configuration }
+      return state
+    }
   }
 
   func attach(_ scheduler: any DeliveryScheduler) { self.scheduler.withLock { $0 = scheduler } }
@@ -135,8 +179,24 @@ final class ServerMachinery: Sendable {
 extension MockServerConfiguration {
   /// Refuses what no realm could begin with.
   ///
-  /// - Throws: `MockServerError`: a seeded user that a registration would refuse or that comes twice, a negative lifetime.
+  /// - Throws: `MockServerError`: a seeded user that a registration would refuse or that comes twice, a negative lifetime, a realm's
+  ///   name that no request could have.
   public func check() throws(MockServerError) {
+    try Self.check(users)
+    try Self.check(policy)
+    for (name, realm) in realms.sorted(by: { $0.key < $1.key }) {
+      guard TargetPath.isRealmName(name) else {
+        throw MockServerError(
+          .invalidRequest,
+          "\"\(name.prefix(80))\" is no realm's name: 1 to 64 letters, digits, \"-\", \"_\" or \".\" make one")
+      }
+      if let users = realm.users { try Self.check(users) }
+      if let policy = realm.policy { try Self.check(policy) }
+    }
+  }
+
+  /// Refuses users that a registration would refuse, and those that come twice.
+  public static func check(_ users: [MockSeedUser]) throws(MockServerError) {
     for user in users { try user.check() }
     for (name, values) in [("email", users.map(\.email)), ("username", users.map(\.username))] {
       var seen: Set<String> = []
@@ -144,6 +204,9 @@ extension MockServerConfiguration {
         throw MockServerError(.taken, "two seeded users have the \(name) \"\(value.prefix(80))\"")
       }
     }
+  }
+
+  private static func check(_ policy: MockPolicy) throws(MockServerError) {
     if policy.accessTTL < .zero || policy.refreshTTL < .zero || policy.grace < .zero {
       throw MockServerError(.invalidRequest, "a lifetime or grace window is negative")
     }

@@ -10,8 +10,6 @@ struct MockInstant: Comparable, Hashable, Sendable {
 
   static let latestMicroseconds: Int64 = 253_402_300_799_000_000
 
-  static let latest = MockInstant(microseconds: latestMicroseconds)
-
   init(microseconds: Int64) {
     self.microseconds = min(max(microseconds, 0), Self.latestMicroseconds)
   }

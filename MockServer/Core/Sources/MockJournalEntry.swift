@@ -6,7 +6,7 @@
 
 /// In whose wire format a request is.
 public enum MockDialect: String, Sendable, Hashable, CaseIterable {
-  case chirp, envelope
+  case chirp, envelope, supabase
   /// No dialect has such an endpoint.
   case none
 }
@@ -33,8 +33,6 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case replayed
   /// Login: wrong email, username or password.
   case invalidCredentials = "invalid-credentials"
-  /// The account is banned: no login, no refresh, and its access tokens are refused.
-  case bannedUser = "banned-user"
   /// Register: the email has an account.
   case emailTaken = "email-taken"
   /// Register: the username has an account.
@@ -59,6 +57,18 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case expiredToken = "expired-token"
   /// An authed request whose token, or whose session, was revoked.
   case revokedToken = "revoked-token"
+  /// The password is too easy to guess.
+  case weakPassword = "weak-password"
+  /// The API key is missing, or none of the realm's.
+  case badAPIKey = "bad-api-key"
+  /// There is no such grant.
+  case unsupportedGrant = "unsupported-grant"
+  /// The user is banned.
+  case banned
+  /// Login: the address has not been confirmed.
+  case unconfirmed
+  /// The token is good, but not for this.
+  case notAllowed = "not-allowed"
   /// Too many tries.
   case rateLimited = "rate-limited"
   /// The body does not parse, or a header makes no sense.
@@ -77,6 +87,8 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case scripted
   /// A script broke the connection before the operation was done.
   case lost
+  /// A browser's preflight request, which the policy's `cors` has answered.
+  case preflight
   /// A script with `then: fail` was used up.
   case scriptExhausted = "script-exhausted"
   /// A script keeps the operation itself back; another outcome follows.
@@ -116,6 +128,8 @@ public struct MockJournalEntry: Sendable, Hashable {
   public var attempt: Int
   /// The client's `X-Request-ID`, or the one that the server made up.
   public var requestID: String
+  /// The script that it nearly was for, and why it was not, if no script took it.
+  public var nearMiss: MockNearMiss?
 }
 
 /// Which journal entries count; nil means any.
@@ -163,6 +177,13 @@ extension MockJournalEntry {
       if let malformed { json.member("malformed", malformed) }
       json.member("attempt", attempt)
       json.member("requestID", requestID)
+      if let nearMiss {
+        json.key("nearMiss")
+        json.object { json in
+          json.member("script", nearMiss.script)
+          json.member("reason", nearMiss.reason)
+        }
+      }
     }
   }
 }

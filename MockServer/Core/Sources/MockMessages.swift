@@ -42,19 +42,22 @@ public struct MockRequest: Sendable {
   public var body: Data
   /// Whether the peer's address is a loopback one: the admin API answers only those, unless told otherwise.
   public var isLoopback: Bool
+  /// Whether it came over TLS: what the server calls itself begins with `https` then.
+  public var isSecure: Bool
   /// What is wrong with it, if it is no proper request; the other members then hold what could be read.
   public var malformation: Malformation?
 
   /// Makes a request.
   public init(
     method: String, target: String, headers: [Field] = [], body: Data = Data(), isLoopback: Bool = true,
-    malformation: Malformation? = nil
+    isSecure: Bool = false, malformation: Malformation? = nil
   ) {
     self.method = method
     self.target = target
     self.headers = headers
     self.body = body
     self.isLoopback = isLoopback
+    self.isSecure = isSecure
     self.malformation = malformation
   }
 

@@ -1,23 +1,36 @@
-import Groundwork
+public import Groundwork
 
 extension MockPolicy {
-  private static let keys = ["accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit"]
+  private static let keys = [
+    "accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit", "cors", "autoconfirm",
+    "supabaseErrors", "idTokenFlaw",
+  ]
 
-  /// Changes what the object names.
-  mutating func apply(_ json: JSONValue) throws(MockServerError) {
-    let fields = try FieldReader(json, at: "policy", knows: Self.keys, nullable: ["rateLimit"])
+  /// Changes what the object names, as `PUT /__mock/policy` does.
+  ///
+  /// - Throws: `MockServerError`, which names the unknown key or the bad value; some of the object may have been applied then.
+  public mutating func apply(_ json: JSONValue) throws(MockServerError) {
+    let fields = try FieldReader(
+      json, at: "policy", knows: Self.keys, nullable: ["rateLimit", "cors", "idTokenFlaw"])
     if let duration = try fields.duration("accessTTL") { accessTTL = duration }
     if let duration = try fields.duration("refreshTTL") { refreshTTL = duration }
     if let choice = try fields.choice("rotation", of: MockRotation.self) { rotation = choice }
     if let duration = try fields.duration("grace") { grace = duration }
     if let duration = try fields.duration("clockSkew", signed: true) { clockSkew = duration }
-    switch try fields.text("tokens") {
-    case nil, "opaque"?: break
-    case "jwt"?: throw fields.failure("\"tokens\": this version issues opaque tokens only")
-    case let kind?: throw fields.failure(FieldReader.unknown("token kind", kind, among: ["opaque", "jwt"]))
+    if let name = try fields.text("tokens") {
+      guard let kind = MockTokenKind(name: name) else {
+        throw fields.failure(FieldReader.unknown("token kind", name, among: MockTokenKind.names))
+      }
+      tokens = kind
     }
+    if let flag = try fields.bool("autoconfirm") { autoconfirm = flag }
+    if let choice = try fields.choice("supabaseErrors", of: MockSupabaseErrors.self) { supabaseErrors = choice }
+    if fields.isNull("idTokenFlaw") { idTokenFlaw = nil }
+    if let flaw = try fields.choice("idTokenFlaw", of: MockIDTokenFlaw.self) { idTokenFlaw = flaw }
     if fields.isNull("rateLimit") { rateLimit = nil }
     if let given = fields["rateLimit"] { rateLimit = try MockRateLimit(json: given) }
+    if fields.isNull("cors") { cors = nil }
+    if let given = fields["cors"] { cors = try MockCORS(json: given) }
   }
 
   func write(to writer: inout JSONWriter) {
@@ -26,7 +39,7 @@ extension MockPolicy {
       json.member("refreshTTL", refreshTTL.text)
       json.member("rotation", rotation.rawValue)
       json.member("grace", grace.text)
-      json.member("tokens", "opaque")
+      json.member("tokens", tokens.rawValue)
       json.member("clockSkew", clockSkew < .zero ? "-\((.zero - clockSkew).text)" : clockSkew.text)
       json.key("rateLimit")
       if let rateLimit {
@@ -39,6 +52,12 @@ extension MockPolicy {
       } else {
         json.null()
       }
+      json.key("cors")
+      if let cors { cors.write(to: &json) } else { json.null() }
+      json.member("autoconfirm", autoconfirm)
+      json.member("supabaseErrors", supabaseErrors.rawValue)
+      json.key("idTokenFlaw")
+      if let idTokenFlaw { json.string(idTokenFlaw.rawValue) } else { json.null() }
     }
   }
 }

@@ -80,6 +80,38 @@ public struct MockRateLimit: Sendable, Hashable {
   }
 }
 
+/// Which of its error shapes the Supabase dialect uses.
+public enum MockSupabaseErrors: String, Sendable, Hashable, CaseIterable {
+  /// `{"code","error_code","msg"}`, or `{"code","message"}` for a request with `X-Supabase-Api-Version: 2024-01-01` or later.
+  case current
+  /// As older servers: `{"error":"invalid_grant","error_description"}` from the token endpoint, `{"code","msg"}` elsewhere.
+  case oauth
+}
+
+/// An ID token that a client must refuse: each is as it should be but for this.
+public enum MockIDTokenFlaw: String, Sendable, Hashable, CaseIterable {
+  /// `aud` names another client.
+  case audience
+  /// `iss` names another server.
+  case issuer
+  /// The signature's last byte is changed.
+  case signature
+  /// `alg` is `none`, and there is no signature.
+  case unsigned = "alg-none"
+  /// `exp` has passed.
+  case expired
+  /// `iat` and `nbf` are an hour away.
+  case early = "not-yet-valid"
+  /// `nonce` is another than the request's.
+  case nonce
+  /// `sub` is another user's than that of the userinfo endpoint.
+  case subject
+  /// `kid` names a key that the JWKS does not have.
+  case key
+  /// There is none, though `openid` was granted.
+  case missing
+}
+
 /// How a realm treats tokens and time; changeable while it runs.
 public struct MockPolicy: Sendable, Hashable {
   /// How long an access token works.
@@ -90,16 +122,27 @@ public struct MockPolicy: Sendable, Hashable {
   public var rotation: MockRotation
   /// The window of `grace` and `gotrue`.
   public var grace: Duration
+  /// What access tokens are made of.
+  public var tokens: MockTokenKind
+  /// Whether a user may sign in at once; else the address has to be confirmed first.
+  public var autoconfirm: Bool
+  /// How Supabase's dialect words its errors.
+  public var supabaseErrors: MockSupabaseErrors
+  /// What is wrong with the ID tokens of the OAuth 2 dialect, if anything is.
+  public var idTokenFlaw: MockIDTokenFlaw?
   /// How far the time that the server tells (`Date`) is ahead of the realm's clock; negative: behind.
   public var clockSkew: Duration
   /// The rate limit, if there is one.
   public var rateLimit: MockRateLimit?
+  /// Which web pages may call the dialects; nil: none, as browsers have it. The admin API never takes part.
+  public var cors: MockCORS?
 
   /// Makes a policy; the defaults are those of `mock-server serve`.
   public init(
     accessTTL: Duration = .seconds(15 * 60), refreshTTL: Duration = .seconds(30 * 86400),
     rotation: MockRotation = .strict, grace: Duration = .seconds(10), clockSkew: Duration = .zero,
-    rateLimit: MockRateLimit? = nil
+    rateLimit: MockRateLimit? = nil, cors: MockCORS? = nil, tokens: MockTokenKind = .opaque, autoconfirm: Bool = true,
+    supabaseErrors: MockSupabaseErrors = .current, idTokenFlaw: MockIDTokenFlaw? = nil
   ) {
     self.accessTTL = accessTTL
     self.refreshTTL = refreshTTL
@@ -107,5 +150,10 @@ public struct MockPolicy: Sendable, Hashable {
     self.grace = grace
     self.clockSkew = clockSkew
     self.rateLimit = rateLimit
+    self.cors = cors
+    self.tokens = tokens
+    self.autoconfirm = autoconfirm
+    self.supabaseErrors = supabaseErrors
+    self.idTokenFlaw = idTokenFlaw
   }
 }

@@ -25,9 +25,10 @@ public final class MockRealm: Sendable {
   private static func fresh(_ name: String, _ machinery: ServerMachinery) -> RealmState {
     let reading = machinery.time.sinceBoot
     return RealmState(
-      name: name, configuration: machinery.configuration,
-      now: machinery.started.adding(reading - machinery.startReading), reading: reading, seed: machinery.seed(for: name)
-    )
+      name: name, configuration: machinery.configuration.forRealm(name),
+      now: machinery.started.adding(reading - machinery.startReading), reading: reading,
+      seed: machinery.seed(for: name),
+      sharedKeys: machinery.keys)
   }
 
   // MARK: Requests
@@ -36,7 +37,7 @@ public final class MockRealm: Sendable {
   func receive(
     _ request: MockRequest, path: String, query: Substring, deliver: @escaping @Sendable (MockDelivery) -> Void
   ) {
-    let route = request.malformation == nil ? Route.find(path) : nil
+    let route = request.malformation == nil ? Route.find(request, path: path, query: query) : nil
     let delivery = step { state, now, effects in
       let call = RealmState.Call(request: request, path: path, query: query, now: now, route: route)
       return state.receive(call, deliver: deliver, &effects)
@@ -52,6 +53,7 @@ public final class MockRealm: Sendable {
     let reading = machinery.time.sinceBoot
     let (success, effects) = try state.withLock { state throws(Failure) in
       var effects = RealmState.Effects()
+      state.reading = reading
       let success = try body(&state, state.clock.now(reading: reading), &effects)
       return (success, effects)
     }
@@ -125,7 +127,7 @@ public final class MockRealm: Sendable {
       var added: [MockUser] = []
       for seed in seeds {
         switch state.insertUser(username: seed.username, email: seed.email, password: seed.password, now: now) {
-        case .success(let user): added.append(MockUser(user, now: now))
+        case .success(let user): added.append(MockUser(user))
         case .failure(let refusal):
           state = before
           let what = refusal == .emailTaken ? "email \"\(seed.email)\"" : "username \"\(seed.username)\""
@@ -139,14 +141,19 @@ public final class MockRealm: Sendable {
 
   /// Makes a session without a login, expired if a lifetime is zero or less.
   ///
-  /// - Parameter user: an email or an id.
+  /// - Parameters:
+  ///   - user: an email or an id.
+  ///   - dialect: whose kind of tokens they are; the values are chirp's in any case.
+  ///   - accessTTL: what the access token has left; nil for the policy's lifetime.
+  ///   - refreshTTL: what the refresh token has left; nil for the policy's lifetime.
   /// - Throws: `MockServerError`, code `unknownUser`.
   public func mintSession(
-    user: String, accessTTL: Duration? = nil, refreshTTL: Duration? = nil
+    user: String, dialect: MockDialect = .chirp, accessTTL: Duration? = nil, refreshTTL: Duration? = nil
   ) throws(MockServerError) -> MockMintedSession {
     try step { state, now, effects throws(MockServerError) in
       let found = try state.requiredUser(user)
-      let grant = state.issue(for: found.id, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
+      let kind: SessionKind = dialect == .supabase ? .supabase(method: "password", at: now) : .plain
+      let grant = state.issue(for: found.id, kind: kind, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
       state.events.publish(.changed(.sessions), &effects)
       return MockMintedSession(grant)
     }
@@ -162,32 +169,44 @@ public final class MockRealm: Sendable {
     }
   }
 
-  /// Bans a user, or lifts the ban; a banned one cannot sign in, refresh, or use an access token, and loses no session.
+  /// Bans a user for so long, on the realm's clock; zero lifts the ban.
   ///
-  /// - Parameters:
-  ///   - user: an email or an id.
-  ///   - duration: on the realm's clock; nil bans for ever, zero or less lifts the ban.
+  /// Until then every sign-in, refresh and token of theirs is refused.
+  /// - Parameter user: an email or an id.
   /// - Throws: `MockServerError`, code `unknownUser`.
   @discardableResult
-  public func ban(user: String, for duration: Duration? = nil) throws(MockServerError) -> MockUser {
+  public func ban(user: String, for duration: Duration) throws(MockServerError) -> MockUser {
     try step { state, now, effects throws(MockServerError) in
       let id = try state.requiredUser(user).id
-      state.users[id]?.bannedUntil = duration.map { $0 > .zero ? now.adding($0) : nil } ?? .latest
+      state.ban(id, until: duration > .zero ? now.adding(duration) : nil, now: now)
       state.events.publish(.changed(.users), &effects)
-      return MockUser(try state.requiredUser(id), now: now)
+      return MockUser(try state.requiredUser(id))
     }
   }
 
-  /// Deletes a user with every session and token; tells how many sessions those were.
+  /// Deletes a user for good, and ends their sessions; tells how many that were.
   ///
   /// - Parameter user: an email or an id.
   /// - Throws: `MockServerError`, code `unknownUser`.
   @discardableResult
   public func deleteUser(_ user: String) throws(MockServerError) -> Int {
     try step { state, _, effects throws(MockServerError) in
-      let count = state.delete(try state.requiredUser(user))
+      let id = try state.requiredUser(user).id
+      let count = state.endSessions(of: id, by: .admin)
+      _ = state.removeUser(id)
       state.events.publish(.changed(.users), &effects)
       return count
+    }
+  }
+
+  /// The messages that the realm would have sent, oldest first: confirmations, sign-in codes; the last 1,000.
+  public var mails: [MockMail] { step { state, _, _ in state.mails.sent } }
+
+  /// The keys of the realm as a Supabase project, and the secret of its HS256 tokens. They follow from the seed.
+  public var keys: MockRealmKeys {
+    step { state, _, _ in
+      MockRealmKeys(
+        anonKey: state.apiKey(.anon), serviceRoleKey: state.apiKey(.serviceRole), jwtSecret: state.keys.secret)
     }
   }
 
@@ -222,14 +241,6 @@ public final class MockRealm: Sendable {
     step { state, _, effects in
       state.scripts.removeAll()
       state.events.publish(.changed(.scripts), &effects)
-    }
-  }
-
-  /// The scripts as they were set, in the order of their targets, and how far each has got.
-  public var scripts: [(script: MockScript, progress: MockScriptProgress)] {
-    step { state, _, _ in
-      state.scripts.scripts.map { ($1.script, MockScriptProgress($0, $1)) }
-        .sorted { $0.progress.target < $1.progress.target }
     }
   }
 
@@ -277,30 +288,6 @@ public final class MockRealm: Sendable {
 
   func journalPage(since seq: Int) -> (entries: [MockJournalEntry], dropped: Int) {
     step { state, _, _ in (state.journal.entries(since: seq), state.journal.dropped) }
-  }
-
-  /// One request of the journal and its answer, with secrets masked; the last 256 are kept.
-  ///
-  /// - Throws: `MockServerError`, code `forgotten`.
-  public func exchange(seq: Int) throws(MockServerError) -> (entry: MockJournalEntry, exchange: MockExchange) {
-    try step { state, _, _ throws(MockServerError) in
-      guard let exchange = state.exchanges[seq], let entry = state.journal.entry(seq) else {
-        throw MockServerError(.forgotten, "request \(seq) is not there, or its details have fallen out")
-      }
-      return (entry, MockExchange(exchange, mask: SecretMask(state)))
-    }
-  }
-
-  /// A session with all of its tokens, as their standing.
-  ///
-  /// - Throws: `MockServerError`, code `unknownSession`.
-  public func family(ofSession id: String) throws(MockServerError) -> MockFamily {
-    try step { state, now, _ throws(MockServerError) in
-      guard let family = state.family(ofSession: id, now: now) else {
-        throw MockServerError(.unknownSession, "no session has the id \"\(id.prefix(80))\"")
-      }
-      return family
-    }
   }
 
   /// How many requests match; exact, also when their entries have fallen out of the journal.

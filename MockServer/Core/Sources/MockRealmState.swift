@@ -16,15 +16,24 @@ public struct MockUser: Sendable, Hashable {
   public var email: String
   /// When the account was made, on the realm's clock.
   public var createdAt: Date
-  /// Until when the account is banned, if it is; the end of 9999 is for ever.
+  /// The telephone number, digits alone; "" if there is none.
+  public var phone: String
+  /// Whether an address or number was confirmed: without that nobody signs in.
+  public var isConfirmed: Bool
+  /// When a session was begun for the last time.
+  public var lastSignInAt: Date?
+  /// Until when everything is refused; may have passed.
   public var bannedUntil: Date?
 
-  init(_ user: UserRecord, now: MockInstant) {
+  init(_ user: UserRecord) {
     id = user.id
     username = user.username
     email = user.email
     createdAt = user.createdAt.date
-    bannedUntil = user.isBanned(at: now) ? user.bannedUntil?.date : nil
+    phone = user.phone
+    isConfirmed = user.confirmedAt != nil
+    lastSignInAt = user.lastSignInAt?.date
+    bannedUntil = user.bannedUntil?.date
   }
 }
 
@@ -79,6 +88,16 @@ public struct MockScriptProgress: Sendable, Hashable {
   public var remaining: Int?
   /// What comes then.
   public var then: MockScript.Then
+  /// The last request that was near it and that it did not take.
+  public var nearest: MockNearRequest?
+}
+
+extension MockScriptProgress {
+  init(target: MockScript.Target, _ progress: ScriptTable.Progress) {
+    self.init(
+      target: target.text, used: progress.used, remaining: progress.remaining, then: progress.script.then,
+      nearest: progress.nearest)
+  }
 }
 
 /// A pair of tokens that was made without a login.
@@ -103,6 +122,19 @@ public struct MockMintedSession: Sendable, Hashable, CustomStringConvertible, Cu
 
   public var description: String { "MockMintedSession(sessionID: \(sessionID))" }
   public var customMirror: Mirror { Mirror(self, children: ["sessionID": sessionID]) }
+}
+
+/// The keys of a realm. Its description shows none of them.
+public struct MockRealmKeys: Sendable, Hashable, CustomStringConvertible, CustomReflectable {
+  /// A client's key in the `apikey` header: a JWT with the role `anon`.
+  public var anonKey: String
+  /// The key that opens the admin calls and must not ship (D4.2): a JWT with the role `service_role`.
+  public var serviceRoleKey: String
+  /// What HS256 tokens and both keys are signed with.
+  public var jwtSecret: String
+
+  public var description: String { "MockRealmKeys" }
+  public var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// What to revoke.
@@ -149,11 +181,13 @@ public struct MockRealmState: Sendable, Hashable {
     self.now = now.date
     clock = state.clock.mode
     policy = state.policy
-    users = state.userIDs.compactMap { state.users[$0].map { MockUser($0, now: now) } }
+    users = state.userIDs.compactMap { state.users[$0].map(MockUser.init) }
     sessions = state.sessionIDs.compactMap { id in
       state.sessions[id].map { MockSession($0, in: state, now: now) }
     }
-    scripts = state.scripts.scripts.map(MockScriptProgress.init).sorted { $0.target < $1.target }
+    scripts = state.scripts.scripts.map { target, progress in
+      MockScriptProgress(target: target, progress)
+    }.sorted { $0.target < $1.target }
     held = state.waiting.heldCounts
     delayed = state.waiting.delayedCount
     journalSeq = state.journal.lastSeq
@@ -176,8 +210,14 @@ public struct MockRealmState: Sendable, Hashable {
         for script in scripts {
           json.key(script.target)
           json.object { json in
-            script.writeMembers(to: &json)
+            json.member("used", script.used)
+            json.key("remaining")
+            if let remaining = script.remaining { json.integer(remaining) } else { json.null() }
             json.member("then", script.then.rawValue)
+            if let nearest = script.nearest {
+              json.key("nearest")
+              nearest.write(to: &json)
+            }
           }
         }
       }
@@ -195,21 +235,6 @@ public struct MockRealmState: Sendable, Hashable {
   }
 }
 
-extension MockScriptProgress {
-  init(_ target: MockScript.Target, _ progress: ScriptTable.Progress) {
-    self.target = target.text
-    used = progress.used
-    remaining = progress.remaining
-    then = progress.script.then
-  }
-
-  func writeMembers(to json: inout JSONWriter) {
-    json.member("used", used)
-    json.key("remaining")
-    if let remaining { json.integer(remaining) } else { json.null() }
-  }
-}
-
 extension MockUser {
   func write(to writer: inout JSONWriter) {
     writer.object { json in
@@ -217,7 +242,10 @@ extension MockUser {
       json.member("username", username)
       json.member("email", email)
       json.member("createdAt", MockInstant(createdAt).wholeSecondText)
-      if let bannedUntil { json.member("bannedUntil", MockInstant(bannedUntil).wholeSecondText) }
+      if !phone.isEmpty { json.member("phone", phone) }
+      json.member("confirmed", isConfirmed)
+      if let lastSignInAt { json.member("lastSignInAt", MockInstant(lastSignInAt).text) }
+      if let bannedUntil { json.member("bannedUntil", MockInstant(bannedUntil).text) }
     }
   }
 }

@@ -1,11 +1,11 @@
 import Groundwork
 
 extension MockScript {
-  /// The script's members as `PUT /__mock/scripts` takes them.
+  /// The members that `PUT /__mock/scripts` takes.
   func writeMembers(to json: inout JSONWriter) {
     switch target {
     case .operation(let operation): json.member("operation", operation.rawValue)
-    case .endpoint(let method, let path): json.member("endpoint", "\(method) \(path)")
+    case .endpoint: json.member("endpoint", target.text)
     }
     json.key("actions")
     json.array(actions) { $1.write(to: &$0) }
@@ -14,6 +14,7 @@ extension MockScript {
 }
 
 extension MockAction {
+  /// The action as scripts have it: what it says, and nothing that it does not.
   func write(to writer: inout JSONWriter) {
     writer.object { json in
       if let status { json.member("status", status) }
@@ -42,22 +43,33 @@ extension MockAction {
 }
 
 extension MockDelay {
-  func write(to json: inout JSONWriter) {
+  func write(to writer: inout JSONWriter) {
     switch self {
-    case .fixed(let duration): json.string(duration.text)
+    case .fixed(let duration): writer.string(duration.text)
     case .uniform(let least, let most):
-      json.object { json in
+      writer.object { json in
         json.member("distribution", "uniform")
         json.member("min", least.text)
         json.member("max", most.text)
       }
     case .lognormal(let median, let sigma):
-      json.object { json in
+      writer.object { json in
         json.member("distribution", "lognormal")
         json.member("median", median.text)
         json.key("sigma")
         json.value(.number(sigma))
       }
+    }
+  }
+}
+
+extension MockRealm {
+  /// Every script with how far it has got, in the order of their targets.
+  public var scripts: [(script: MockScript, progress: MockScriptProgress)] {
+    step { state, _, _ in
+      state.scripts.scripts.map { target, progress in
+        (script: progress.script, progress: MockScriptProgress(target: target, progress))
+      }.sorted { $0.progress.target < $1.progress.target }
     }
   }
 }

@@ -3,6 +3,15 @@ public import Groundwork
 /// What a request asks for, by the same name in every dialect.
 public enum MockOperation: String, Sendable, Hashable, CaseIterable {
   case register, login, refresh, logout, me, feed, post
+  /// Changes to one's own account: `PUT /auth/v1/user`.
+  case updateUser = "update-user"
+  /// Mails with a code, and what is made of the code.
+  case otp, recover, resend, verify
+  /// What a server tells of itself.
+  case health, settings
+  case keys = "jwks"
+  /// The calls of a service-role key, for any user.
+  case adminUsers = "admin-users"
   /// Nothing that the server knows, or no proper request.
   case unknown
 }

@@ -43,6 +43,10 @@ public struct MockServerConfiguration: Sendable {
   public var allowRemoteAdmin: Bool
   /// The users that every realm begins with.
   public var users: [MockSeedUser]
+  /// The scripts that every realm begins with.
+  public var scripts: [MockScript]
+  /// What is different in single realms, by their names.
+  public var realms: [String: MockRealmConfiguration]
   /// How many feed items every realm begins with.
   public var feedItems: Int
   /// How many journal entries a realm keeps; older ones fall out and are counted.
@@ -55,7 +59,8 @@ public struct MockServerConfiguration: Sendable {
   /// Makes a configuration.
   public init(
     policy: MockPolicy = MockPolicy(), clock: MockClockMode = .real, startsAt: Date? = nil, seed: UInt64? = nil,
-    allowRemoteAdmin: Bool = false, users: [MockSeedUser] = [], feedItems: Int = 25, journalCapacity: Int = 10_000,
+    allowRemoteAdmin: Bool = false, users: [MockSeedUser] = [], scripts: [MockScript] = [],
+    realms: [String: MockRealmConfiguration] = [:], feedItems: Int = 25, journalCapacity: Int = 10_000,
     maximumRealms: Int = 10_000, maximumSessions: Int = 50_000
   ) {
     self.policy = policy
@@ -64,6 +69,8 @@ public struct MockServerConfiguration: Sendable {
     self.seed = seed
     self.allowRemoteAdmin = allowRemoteAdmin
     self.users = users
+    self.scripts = scripts
+    self.realms = realms
     self.feedItems = feedItems
     self.journalCapacity = journalCapacity
     self.maximumRealms = maximumRealms

@@ -1,5 +1,3 @@
-import COpenSSL
-
 /// A password as a realm keeps it: one round of salted SHA-256.
 ///
 /// A real server takes a slow hash; here a login must cost next to nothing and the data die with the process. The hash is there
@@ -19,10 +17,6 @@ struct PasswordHash: Sendable, Hashable {
 
   /// Empty if OpenSSL refuses: nothing matches then.
   private static func digest(_ password: String, salt: String) -> [UInt8] {
-    let input = Array(salt.utf8) + [0] + Array(password.utf8)
-    var output = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
-    var size: UInt32 = 0
-    guard EVP_Digest(input, input.count, &output, &size, EVP_sha256(), nil) == 1 else { return [] }
-    return Array(output.prefix(Int(size)))
+    SHA256.digest(Array(salt.utf8) + [0] + Array(password.utf8))
   }
 }

@@ -9,14 +9,26 @@ import Groundwork
 /// A user of a realm.
 struct UserRecord: Sendable {
   let id: String
-  let username: String
-  let email: String
   let createdAt: MockInstant
-  let password: PasswordHash
-  /// Until when the account is banned, if it is; `MockInstant.latest` is for ever.
+  let username: String
+  /// "" if the user has none; changed through `RealmState.setEmail` alone, which keeps the index.
+  fileprivate(set) var email: String
+  /// Digits alone; "" if the user has none.
+  fileprivate(set) var phone = ""
+  var password: PasswordHash
+  var updatedAt: MockInstant
+  /// What an app keeps with the user (Supabase's `user_metadata`).
+  var metadata: [String: JSONValue] = [:]
+  var emailConfirmedAt: MockInstant?
+  var phoneConfirmedAt: MockInstant?
+  var confirmationSentAt: MockInstant?
+  var lastSignInAt: MockInstant?
+  /// Until then every sign-in, refresh and token of the user is refused.
   var bannedUntil: MockInstant?
+  /// An address that waits for its confirmation, and since when.
+  var newEmail: (address: String, sentAt: MockInstant)?
   /// The user as chirp sends it, made once.
-  let publicJSON: Data
+  private(set) var publicJSON = Data()
 
   init(id: String, username: String, email: String, createdAt: MockInstant, password: PasswordHash) {
     self.id = id
@@ -24,6 +36,19 @@ struct UserRecord: Sendable {
     self.email = email
     self.createdAt = createdAt
     self.password = password
+    updatedAt = createdAt
+    emailConfirmedAt = email.isEmpty ? nil : createdAt
+    writePublicJSON()
+  }
+
+  /// The earliest confirmation of either address.
+  var confirmedAt: MockInstant? {
+    [emailConfirmedAt, phoneConfirmedAt].compactMap(\.self).min()
+  }
+
+  func isBanned(_ now: MockInstant) -> Bool { bannedUntil.map { now < $0 } ?? false }
+
+  private mutating func writePublicJSON() {
     publicJSON =
       JSONWriter.object { json in
         json.member("id", id)
@@ -32,11 +57,35 @@ struct UserRecord: Sendable {
         json.member("createdAt", createdAt.wholeSecondText)
       }.data
   }
+
+  fileprivate mutating func set(email: String) {
+    self.email = email
+    writePublicJSON()
+  }
+
+  fileprivate mutating func set(phone: String) { self.phone = phone }
 }
 
-extension UserRecord {
-  /// Whether the account may be used: to sign in, to refresh, with an access token.
-  func isBanned(at now: MockInstant) -> Bool { bannedUntil.map { now < $0 } ?? false }
+extension RealmState {
+  /// Gives a user another address; false if someone else has it.
+  mutating func setEmail(_ email: String, of userID: String) -> Bool {
+    let holder = userIDByEmail[email.lowercased()]
+    guard let user = users[userID], email.isEmpty || holder == nil || holder == userID else { return false }
+    userIDByEmail[user.email.lowercased()] = nil
+    users[userID]?.set(email: email)
+    if !email.isEmpty { userIDByEmail[email.lowercased()] = userID }
+    return true
+  }
+
+  /// Gives a user another telephone number, digits alone; false if someone else has it.
+  mutating func setPhone(_ phone: String, of userID: String) -> Bool {
+    let holder = userIDByPhone[phone]
+    guard let user = users[userID], phone.isEmpty || holder == nil || holder == userID else { return false }
+    userIDByPhone[user.phone] = nil
+    users[userID]?.set(phone: phone)
+    if !phone.isEmpty { userIDByPhone[phone] = userID }
+    return true
+  }
 }
 
 /// Why a session is over.
@@ -47,6 +96,8 @@ public enum MockSessionEnd: String, Sendable, Hashable, CaseIterable {
   case reuse
   /// The admin API or the Swift API.
   case admin
+  /// An authorization code that was presented a second time (RFC 6749 §4.1.2).
+  case replay
   /// An action of a script.
   case script
 }
@@ -54,7 +105,10 @@ public enum MockSessionEnd: String, Sendable, Hashable, CaseIterable {
 /// A token family: what a login began and refreshes go on with.
 struct SessionRecord: Sendable {
   let id: String
+  /// "" for a session of an OAuth client alone, without a user.
   let userID: String
+  /// The dialect that began it, with what its tokens tell.
+  let kind: SessionKind
   /// 0 at the login, one more with each new pair.
   var generation = 0
   /// The pair that was issued last.
@@ -67,13 +121,32 @@ struct SessionRecord: Sendable {
   var accessTokens: [String] = []
   var refreshTokens: [String] = []
 
-  init(id: String, userID: String) {
+  init(id: String, userID: String, kind: SessionKind) {
     self.id = id
     self.userID = userID
+    self.kind = kind
   }
 
   static let rememberedAccessTokens = 256
   static let rememberedRefreshTokens = 1024
+}
+
+/// What a dialect's sessions have beyond the others'.
+enum SessionKind: Sendable {
+  /// chirp, envelope, or made without a login.
+  case plain
+  /// Supabase: how the user proved to be one, and when (`amr`).
+  case supabase(method: String, at: MockInstant)
+  /// OAuth 2: which client, and what it may do.
+  case oauth(OAuthGrant)
+}
+
+/// What a client was allowed.
+struct OAuthGrant: Sendable {
+  let clientID: String
+  let scope: [String]
+  /// When the user signed in; nil for the client itself.
+  let authenticatedAt: MockInstant?
 }
 
 /// An access token.
@@ -81,7 +154,7 @@ struct AccessRecord: Sendable {
   let sessionID: String
   let userID: String
   let generation: Int
-  let issuedAt: MockInstant
+  var issuedAt: MockInstant?
   let expiresAt: MockInstant
   var isRevoked = false
 }

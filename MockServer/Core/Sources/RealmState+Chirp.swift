@@ -10,7 +10,7 @@ extension RealmState {
   mutating func performChirp(_ call: Call, _ route: Route) -> Answer {
     switch route.operation {
     case .me, .feed, .post: return performAuthed(call, route)
-    case .register, .login, .refresh, .logout, .unknown: break
+    default: origin.note(call.request)
     }
     switch Chirp.body(of: call.request) {
     case .failure(let refusal):
@@ -40,7 +40,9 @@ extension RealmState {
     let password = fields.text("password", check: Validation.problem(password:))
     guard fields.problems.isEmpty else { return invalid(fields.problems) }
     switch insertUser(username: username, email: email, password: password, now: now) {
-    case .success(let user): return Answer(reply: Chirp.json(201, user.publicJSON), outcome: .registered)
+    case .success(let user):
+      if !policy.autoconfirm { askToConfirm(user.id, now: now) }
+      return Answer(reply: Chirp.json(201, user.publicJSON), outcome: .registered)
     case .failure(.emailTaken):
       return Answer(reply: Chirp.error(409, "email_taken", "This email has an account already."), outcome: .emailTaken)
     case .failure(.usernameTaken):
@@ -56,12 +58,22 @@ extension RealmState {
       return Answer(
         reply: Chirp.error(401, "invalid_credentials", "Invalid email or password."), outcome: .invalidCredentials)
     }
-    if user.isBanned(at: now) {
-      return Answer(reply: Chirp.error(403, "user_banned", Self.bannedReason), outcome: .bannedUser)
+    if let refusal = refusal(of: user, now: now) {
+      return Answer(
+        reply: Chirp.error(403, refusal.code, refusal.reason), outcome: refusal.outcome)
     }
     let grant = issue(for: user.id, now: now)
     return Answer(
       reply: Chirp.tokens(grant), outcome: .issued, sessionID: grant.sessionID, generation: grant.generation)
+  }
+
+  /// Why a user with the right password may not sign in all the same.
+  func refusal(of user: UserRecord, now: MockInstant) -> (code: String, reason: String, outcome: MockOutcome)? {
+    if user.isBanned(now) { return ("user_banned", "This account is banned.", .banned) }
+    if user.confirmedAt == nil {
+      return ("email_not_confirmed", "The address has not been confirmed yet.", .unconfirmed)
+    }
+    return nil
   }
 
   private mutating func refreshTokens(_ fields: inout BodyFields, now: MockInstant) -> Answer {
@@ -92,7 +104,7 @@ extension RealmState {
 
   private mutating func performAuthed(_ call: Call, _ route: Route) -> Answer {
     switch authenticate(call.request, now: call.now) {
-    case .failure(let refusal): return unauthorized(refusal, route.dialect)
+    case .failure(let refusal): return unauthorized(refusal, call)
     case .success(let bearer):
       var answer: Answer
       switch route.operation {
@@ -108,21 +120,31 @@ extension RealmState {
     }
   }
 
-  static let bannedReason = "This account is banned."
-
   /// The refusal of a bearer token (RFC 6750 §3): without any token there is no error code in the challenge.
-  func unauthorized(_ refusal: BearerRefusal, _ dialect: MockDialect) -> Answer {
+  func unauthorized(_ refusal: BearerRefusal, _ call: Call) -> Answer {
     var answer: Answer
     let description: String
     switch refusal {
     case .missing:
       let reason = "This needs a bearer token."
-      var reply = render(dialect, 401, "missing_token", reason)
+      var reply = render(call, 401, "missing_token", reason)
       reply.headers.append(MockRequest.Field("WWW-Authenticate", "Bearer"))
       return Answer(reply: reply, outcome: .noToken)
-    case .unknown:
+    case .noUser:
+      description = "The access token is a client's, and this needs a user's"
+      var reply = render(call, 403, "insufficient_scope", "\(description).")
+      reply.headers.append(Self.challenge("insufficient_scope", description))
+      return Answer(reply: reply, outcome: .notAllowed)
+    case .unknown, .noSession:
       description = "The access token is unknown"
       answer = Answer(reply: MockReply(status: 401), outcome: .unknownToken)
+    case .flawed(let what):
+      description = "The access token is not valid: \(what.filter { $0 != "\"" && $0 != "\\" && $0.isASCII })"
+      answer = Answer(reply: MockReply(status: 401), outcome: .unknownToken)
+    case .banned(let record):
+      description = "The user is banned"
+      answer = Answer(
+        reply: MockReply(status: 401), outcome: .banned, sessionID: record.sessionID, generation: record.generation)
     case .expired(let record):
       description = "The access token expired"
       answer = Answer(
@@ -133,16 +155,15 @@ extension RealmState {
       answer = Answer(
         reply: MockReply(status: 401), outcome: .revokedToken, sessionID: record.sessionID,
         generation: record.generation)
-    case .banned(let record):
-      let reply = render(dialect, 403, "user_banned", Self.bannedReason)
-      return Answer(
-        reply: reply, outcome: .bannedUser, sessionID: record.sessionID, generation: record.generation)
     }
-    answer.reply = render(dialect, 401, "invalid_token", "\(description).")
-    answer.reply.headers.append(
-      MockRequest.Field(
-        "WWW-Authenticate", "Bearer error=\"invalid_token\", error_description=\"\(description)\""))
+    answer.reply = render(call, 401, "invalid_token", "\(description).")
+    answer.reply.headers.append(Self.challenge("invalid_token", description))
     return answer
+  }
+
+  /// The challenge of RFC 6750 §3; the description has no quote in it.
+  static func challenge(_ error: String, _ description: String) -> MockRequest.Field {
+    MockRequest.Field("WWW-Authenticate", "Bearer error=\"\(error)\", error_description=\"\(description)\"")
   }
 
   mutating func seedFeed(count: Int, now: MockInstant) {

@@ -40,7 +40,7 @@ extension RealmState {
   mutating func performEnvelope(_ call: Call, _ route: Route) -> Answer {
     if route.operation == .me {
       switch authenticate(call.request, now: call.now) {
-      case .failure(let refusal): return unauthorized(refusal, .envelope)
+      case .failure(let refusal): return unauthorized(refusal, call)
       case .success(let bearer):
         let user = users[bearer.userID]?.publicJSON ?? Data()
         return Answer(
@@ -48,6 +48,7 @@ extension RealmState {
           generation: bearer.generation)
       }
     }
+    origin.note(call.request)
     let members: [String: JSONValue]
     switch Chirp.body(of: call.request) {
     case .failure(let refusal):
@@ -70,8 +71,8 @@ extension RealmState {
     guard let user = user(username: username), user.password.matches(password) else {
       return Answer(reply: Envelope.error(401, "Invalid username or password."), outcome: .invalidCredentials)
     }
-    if user.isBanned(at: now) {
-      return Answer(reply: Envelope.error(403, Self.bannedReason), outcome: .bannedUser)
+    if let refusal = refusal(of: user, now: now) {
+      return Answer(reply: Envelope.error(403, refusal.reason), outcome: refusal.outcome)
     }
     let grant = issue(for: user.id, now: now)
     return Answer(

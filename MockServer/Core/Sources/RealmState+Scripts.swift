@@ -15,8 +15,7 @@ extension RealmState {
     let keepsBack = action.delay != nil || action.hold != nil
     let work: WaitingRoom.Work
     if keepsBack, action.phase == .before {
-      let requestID = acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)"
-      var entry = newEntry(call, requestID: requestID)
+      var entry = newEntry(call, requestID: requestID(of: call))
       record(entry, of: call, settling: nil, &effects)
       entry.seq = journal.lastSeq
       work = .operation(call, action, entry)
@@ -88,7 +87,6 @@ extension RealmState {
     let phase = action.phase ?? .before
     let isDone = phase != .before || action.status == nil && action.body == nil && action.breaks == nil
     if phase == .before { revoke(action.revoke, call, sessionID: nil) }
-    let route = call.route
     var answer = isDone ? perform(call) : scripted(action, call)
     if isDone, action.status != nil || action.body != nil {
       answer.reply = scripted(action, call).reply
@@ -104,7 +102,7 @@ extension RealmState {
     if !isDone, action.status == nil, action.body == nil {
       switch breaks {
       case .close, .reset, .garbage, .tls: answer.outcome = .lost
-      case .truncate, .malformed, .wrongType, .huge, .drip: answer.reply = Self.filler(route?.dialect ?? .none)
+      case .truncate, .malformed, .wrongType, .huge, .drip: answer.reply = Self.filler()
       }
     }
     let wire = broken(&answer.reply, breaks, phase: phase, after: action.after)
@@ -113,7 +111,6 @@ extension RealmState {
 
   /// The answer that an action writes down.
   private func scripted(_ action: MockAction, _ call: Call) -> Answer {
-    let dialect = call.route?.dialect ?? .none
     let status = action.status ?? 200
     var reply: MockReply
     switch action.body {
@@ -124,7 +121,7 @@ extension RealmState {
       var writer = JSONWriter()
       writer.value(value)
       reply = Chirp.json(status, writer.data)
-    case nil where status >= 400: reply = defaultError(status, dialect, call.operation)
+    case nil where status >= 400: reply = defaultError(status, call)
     case nil: reply = MockReply(status: status)
     }
     if status == 401, [.me, .feed, .post].contains(call.operation),
@@ -138,28 +135,28 @@ extension RealmState {
   }
 
   /// The dialect's own error for a status that a script names: what a real server of it would say.
-  private func defaultError(_ status: Int, _ dialect: MockDialect, _ operation: MockOperation) -> MockReply {
-    switch (status, operation) {
+  private func defaultError(_ status: Int, _ call: Call) -> MockReply {
+    if call.dialect == .supabase { return Supabase.scripted(status, call.operation, self, call) }
+    switch (status, call.operation) {
     case (400, .refresh), (401, .refresh), (403, .refresh):
-      let reason = "The refresh token is not valid."
-      return dialect == .envelope ? Envelope.error(status, reason) : Chirp.error(status, "invalid_grant", reason)
-    case (401, .login): return render(dialect, status, "invalid_credentials", "Invalid email or password.")
-    case (401, _): return render(dialect, status, "invalid_token", "The access token is refused.")
-    case (403, _): return render(dialect, status, "forbidden", "This is not allowed.")
-    case (404, _): return render(dialect, status, "not_found", "There is no such thing.")
-    case (409, .register): return render(dialect, status, "email_taken", "This email has an account already.")
-    case (422, _): return render(dialect, status, "validation_failed", "Some fields are not valid.")
-    case (429, _): return render(dialect, status, "rate_limited", "Too many tries. Try again later.")
-    case (503, _): return render(dialect, status, "unavailable", "The server is not available. Try again later.")
-    case (500..., _): return render(dialect, status, "server_error", "Something went wrong on the server.")
-    default: return render(dialect, status, "scripted", "A script answered with \(status).")
+      return render(call, status, "invalid_grant", "The refresh token is not valid.")
+    case (401, .login): return render(call, status, "invalid_credentials", "Invalid email or password.")
+    case (401, _): return render(call, status, "invalid_token", "The access token is refused.")
+    case (403, _): return render(call, status, "forbidden", "This is not allowed.")
+    case (404, _): return render(call, status, "not_found", "There is no such thing.")
+    case (409, .register): return render(call, status, "email_taken", "This email has an account already.")
+    case (422, _): return render(call, status, "validation_failed", "Some fields are not valid.")
+    case (429, _): return render(call, status, "rate_limited", "Too many tries. Try again later.")
+    case (503, _): return render(call, status, "unavailable", "The server is not available. Try again later.")
+    case (500..., _): return render(call, status, "server_error", "Something went wrong on the server.")
+    default: return render(call, status, "scripted", "A script answered with \(status).")
     }
   }
 
   // MARK: Faults
 
   /// A body for a fault that needs one, where no operation has made any.
-  private static func filler(_ dialect: MockDialect) -> MockReply {
+  private static func filler() -> MockReply {
     let json = JSONWriter.object { json in
       json.member("mock", "This body was made by a script of the mock server.")
       json.member("filler", String(repeating: ".", count: 512))
@@ -235,9 +232,9 @@ extension RealmState {
   /// The session that a request's tokens name.
   private func session(of call: Call) -> String? {
     if let bearer = Self.bearer(of: call.request), let record = access[bearer] { return record.sessionID }
-    guard case .success(let members) = Chirp.body(of: call.request), let token = members["refreshToken"]?.string else {
-      return nil
-    }
+    guard case .success(let members) = Chirp.body(of: call.request),
+      let token = (members["refreshToken"] ?? members["refresh_token"])?.string
+    else { return nil }
     return refresh[token]?.sessionID
   }
 }

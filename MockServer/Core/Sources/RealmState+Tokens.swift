@@ -11,14 +11,14 @@ extension RealmState {
   mutating func insertUser(
     username: String, email: String, password: String, now: MockInstant
   ) -> Result<UserRecord, UserRefusal> {
-    if userIDByEmail[email.lowercased()] != nil { return .failure(.emailTaken) }
+    if !email.isEmpty, userIDByEmail[email.lowercased()] != nil { return .failure(.emailTaken) }
     if userIDByName[username.lowercased()] != nil { return .failure(.usernameTaken) }
     let user = UserRecord(
       id: random.uuid(), username: username, email: email, createdAt: now,
       password: PasswordHash(password, salt: random.uuid()))
     users[user.id] = user
     userIDs.append(user.id)
-    userIDByEmail[email.lowercased()] = user.id
+    if !email.isEmpty { userIDByEmail[email.lowercased()] = user.id }
     userIDByName[username.lowercased()] = user.id
     return .success(user)
   }
@@ -26,36 +26,15 @@ extension RealmState {
   func user(email: String) -> UserRecord? { userIDByEmail[email.lowercased()].flatMap { users[$0] } }
   func user(username: String) -> UserRecord? { userIDByName[username.lowercased()].flatMap { users[$0] } }
 
-  /// The user with that email or id.
-  func requiredUser(_ text: String) throws(MockServerError) -> UserRecord {
-    guard let user = user(email: text) ?? users[text] else {
-      throw MockServerError(.unknownUser, "no user has the email or id \"\(text.prefix(80))\"")
-    }
-    return user
-  }
-
-  /// Takes a user out, with every session and token; how many sessions those were.
-  mutating func delete(_ user: UserRecord) -> Int {
-    users[user.id] = nil
-    userIDs.removeAll { $0 == user.id }
-    userIDByEmail[user.email.lowercased()] = nil
-    userIDByName[user.username.lowercased()] = nil
-    let owned = sessions.values.filter { $0.userID == user.id }
-    for session in owned {
-      for token in session.accessTokens { access[token] = nil }
-      for token in session.refreshTokens { refresh[token] = nil }
-      sessions[session.id] = nil
-    }
-    return owned.count
-  }
-
   // MARK: Sessions
 
   /// Begins a session.
   mutating func issue(
-    for userID: String, accessTTL: Duration? = nil, refreshTTL: Duration? = nil, now: MockInstant
+    for userID: String, kind: SessionKind = .plain, accessTTL: Duration? = nil, refreshTTL: Duration? = nil,
+    now: MockInstant
   ) -> TokenGrant {
-    var session = SessionRecord(id: random.uuid(), userID: userID)
+    var session = SessionRecord(id: random.uuid(), userID: userID, kind: kind)
+    users[userID]?.lastSignInAt = now
     sessionIDs.append(session.id)
     let grant = newPair(for: &session, parent: nil, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
     sessions[session.id] = session
@@ -69,7 +48,7 @@ extension RealmState {
     now: MockInstant
   ) -> TokenGrant {
     if parent != nil { session.generation += 1 }
-    session.refreshToken = random.token(prefix: Self.refreshPrefix)
+    session.refreshToken = newRefreshToken(session.kind)
     refresh[session.refreshToken] = RefreshRecord(
       sessionID: session.id, generation: session.generation, parent: parent, issuedAt: now,
       expiresAt: now.adding(refreshTTL ?? policy.refreshTTL))
@@ -84,7 +63,7 @@ extension RealmState {
     for session: inout SessionRecord, ttl: Duration? = nil, now: MockInstant
   ) -> TokenGrant {
     let lifetime = ttl ?? policy.accessTTL
-    session.accessToken = random.token(prefix: Self.accessPrefix)
+    session.accessToken = accessTokenText(for: session, lifetime: lifetime, now: now)
     access[session.accessToken] = AccessRecord(
       sessionID: session.id, userID: session.userID, generation: session.generation, issuedAt: now,
       expiresAt: now.adding(lifetime))
@@ -121,7 +100,7 @@ extension RealmState {
       case .revoked: .revokedGrant
       case .expired: .expiredGrant
       case .reused: .reuseDetected
-      case .banned: .bannedUser
+      case .banned: .banned
       }
     }
   }
@@ -152,8 +131,8 @@ extension RealmState {
     func granted(_ grant: TokenGrant, _ outcome: MockOutcome) -> Result<RefreshSuccess, RefreshFailure> {
       .success(RefreshSuccess(grant: grant, outcome: outcome, presented: record.generation))
     }
+    if users[session.userID]?.isBanned(now) == true { return refused(.banned) }
     if session.endedBy != nil || record.isRevoked { return refused(.revoked) }
-    if users[session.userID]?.isBanned(at: now) != false { return refused(.banned) }
     let current = refresh[session.refreshToken]
     let standing: MockRotation.Standing =
       record.spentAt == nil ? .active : current?.parent == token ? .parentOfCurrent : .older
@@ -204,37 +183,5 @@ extension RealmState {
   ) {
     guard let record = refresh[token] else { return (nil, false) }
     return (record.sessionID, end(record.sessionID, by: cause))
-  }
-
-  // MARK: Bearers
-
-  /// Why a bearer token is refused.
-  enum BearerRefusal: Error {
-    case missing, unknown
-    case expired(AccessRecord)
-    case revoked(AccessRecord)
-    case banned(AccessRecord)
-  }
-
-  func authenticate(_ request: MockRequest, now: MockInstant) -> Result<AccessRecord, BearerRefusal> {
-    guard let token = Self.bearer(of: request) else { return .failure(.missing) }
-    guard let record = access[token], let session = sessions[record.sessionID], let user = users[record.userID] else {
-      return .failure(.unknown)
-    }
-    if record.isRevoked || session.endedBy != nil && !session.accessOutlivesEnd { return .failure(.revoked(record)) }
-    if now >= record.expiresAt { return .failure(.expired(record)) }
-    if user.isBanned(at: now) { return .failure(.banned(record)) }
-    return .success(record)
-  }
-
-  /// The token of `Authorization: Bearer TOKEN` (RFC 6750 §2.1); the scheme's case does not matter.
-  static func bearer(of request: MockRequest) -> String? {
-    guard let value = request.header("Authorization") else { return nil }
-    let bytes = value.utf8
-    guard bytes.count > 7 else { return nil }
-    let split = bytes.index(bytes.startIndex, offsetBy: 7)
-    guard value[..<split].equalsIgnoringCase("Bearer ") else { return nil }
-    let token = value[split...].trimmedOfSpaces
-    return token.isEmpty ? nil : String(token)
   }
 }

@@ -15,6 +15,15 @@ struct RealmState: Sendable {
     let query: Substring
     let now: MockInstant
     let route: Route?
+    /// The script that it nearly was for.
+    var nearMiss: MockNearMiss?
+
+    /// In whose shape an error goes out: also where no endpoint is, or no proper request.
+    var dialect: MockDialect {
+      if let route { return route.dialect }
+      if path.hasPrefix("/auth/v1/") { return .supabase }
+      return path.hasPrefix("/envelope/") ? .envelope : .none
+    }
 
     var operation: MockOperation { route.map { $0.allows(request.method) ? $0.operation : .unknown } ?? .unknown }
   }
@@ -38,7 +47,13 @@ struct RealmState: Sendable {
   }
 
   let name: String
-  let configuration: MockServerConfiguration
+  var configuration: MockServerConfiguration
+  /// The boot clock's reading at this step, and when a request came last.
+  var reading: Duration
+  var lastUsed: Duration
+  let keys: RealmKeys
+  /// By what address the realm was last called: what its JWTs and documents call it.
+  var origin = RealmOrigin()
   var policy: MockPolicy
   var clock: RealmClock
   var random: SeededRandom
@@ -47,6 +62,7 @@ struct RealmState: Sendable {
   var userIDs: [String] = []
   var userIDByEmail: [String: String] = [:]
   var userIDByName: [String: String] = [:]
+  var userIDByPhone: [String: String] = [:]
 
   var sessions: [String: SessionRecord] = [:]
   var sessionIDs: [String] = []
@@ -62,6 +78,7 @@ struct RealmState: Sendable {
 
   var scripts = ScriptTable()
   var waiting = WaitingRoom()
+  var mails = MailTable()
   var journal: Journal
   var exchanges = ExchangeRing()
   var events = EventHub()
@@ -70,12 +87,18 @@ struct RealmState: Sendable {
   var lastWake = 0
   private var dateHeader: (second: Int64, field: MockRequest.Field)?
 
-  init(name: String, configuration: MockServerConfiguration, now: MockInstant, reading: Duration, seed: UInt64) {
+  init(
+    name: String, configuration: MockServerConfiguration, now: MockInstant, reading: Duration, seed: UInt64,
+    sharedKeys: ServerKeys
+  ) {
     self.name = name
     self.configuration = configuration
+    keys = RealmKeys(seed: seed, shared: sharedKeys)
     policy = configuration.policy
     let start = configuration.startsAt.map(MockInstant.init) ?? now
     clock = RealmClock(mode: configuration.clock, start: start, reading: reading)
+    self.reading = reading
+    lastUsed = reading
     random = SeededRandom(seed: seed)
     journal = Journal(capacity: configuration.journalCapacity)
     for user in configuration.users {
@@ -83,23 +106,28 @@ struct RealmState: Sendable {
       _ = insertUser(username: user.username, email: user.email, password: user.password, now: start)
     }
     seedFeed(count: configuration.feedItems, now: start)
+    for script in configuration.scripts { scripts.set(script) }
   }
 
   /// Takes a request: answers it at once, or keeps the answer back.
   mutating func receive(
     _ call: Call, deliver: @escaping @Sendable (MockDelivery) -> Void, _ effects: inout Effects
   ) -> MockDelivery? {
+    lastUsed = reading
     if let malformation = call.request.malformation {
       let answer = Answer(
-        reply: Chirp.error(malformation.status, "malformed_request", malformation.reason), outcome: .malformed)
+        reply: render(call, malformation.status, "malformed_request", malformation.reason), outcome: .malformed)
       return finish(call, answer, &effects)
     }
+    if let answer = preflight(call) { return finish(call, answer, &effects) }
     switch scripts.next(operation: call.operation, method: call.request.method, path: call.path) {
     case .none:
+      var call = call
+      call.nearMiss = scripts.nearMiss(of: call, seq: journal.lastSeq + 1)
       return finish(call, perform(call), &effects)
     case .exhausted(let target):
       let answer = Answer(
-        reply: Chirp.error(500, "script_exhausted", "The script for \"\(target)\" is used up."),
+        reply: render(call, 500, "script_exhausted", "The script for \"\(target)\" is used up."),
         outcome: .scriptExhausted)
       return finish(call, answer, &effects)
     case .action(let action):
@@ -111,24 +139,32 @@ struct RealmState: Sendable {
   mutating func perform(_ call: Call) -> Answer {
     guard let route = call.route else {
       return Answer(
-        reply: Chirp.error(404, "not_found", "There is no such endpoint."), outcome: .notFound)
+        reply: render(call, 404, "not_found", "There is no such endpoint."), outcome: .notFound)
     }
     guard route.allows(call.request.method) else {
-      var reply = render(route.dialect, 405, "method_not_allowed", "This endpoint answers \(route.allow) only.")
+      var reply = render(call, 405, "method_not_allowed", "This endpoint answers \(route.allow) only.")
       reply.headers.append(MockRequest.Field("Allow", route.allow))
       return Answer(reply: reply, outcome: .methodNotAllowed)
     }
     if let seconds = spendRate(route.operation, now: call.now) {
-      var reply = render(route.dialect, 429, "rate_limited", "Too many tries. Try again later.")
+      var reply = render(call, 429, "rate_limited", "Too many tries. Try again later.")
       reply.headers.append(MockRequest.Field("Retry-After", String(seconds)))
       return Answer(reply: reply, outcome: .rateLimited)
     }
-    return route.dialect == .envelope ? performEnvelope(call, route) : performChirp(call, route)
+    switch route.dialect {
+    case .supabase: return performSupabase(call, route)
+    case .envelope: return performEnvelope(call, route)
+    case .chirp, .none: return performChirp(call, route)
+    }
   }
 
-  /// An error in a dialect's own shape.
-  func render(_ dialect: MockDialect, _ status: Int, _ code: String, _ reason: String) -> MockReply {
-    dialect == .envelope ? Envelope.error(status, reason) : Chirp.error(status, code, reason)
+  /// An error in the shape of the dialect that the request's path belongs to.
+  func render(_ call: Call, _ status: Int, _ code: String, _ reason: String) -> MockReply {
+    switch call.dialect {
+    case .supabase: supabaseError(call, status, Supabase.code(for: status, code), Supabase.message(for: code, reason))
+    case .envelope: Envelope.error(status, reason)
+    case .chirp, .none: Chirp.error(status, code, reason)
+    }
   }
 
   /// Adds what every answer has, and writes the journal.
@@ -136,7 +172,7 @@ struct RealmState: Sendable {
     _ call: Call, _ answer: Answer, fault: MockBreak? = nil, wire: WireFault? = nil, settling: MockJournalEntry? = nil,
     _ effects: inout Effects
   ) -> MockDelivery {
-    let requestID = settling?.requestID ?? acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)"
+    let requestID = settling?.requestID ?? requestID(of: call)
     var entry = settling ?? newEntry(call, requestID: requestID)
     entry.status = answer.reply.status
     entry.outcome = answer.outcome
@@ -149,17 +185,18 @@ struct RealmState: Sendable {
       reply.headers.append(date(at: call.now))
     }
     reply.headers.append(MockRequest.Field("X-Request-ID", requestID))
+    share(&reply, with: call.request)
     exchanges.keep(call.request, reply, under: settling?.seq ?? journal.lastSeq)
     return MockDelivery(reply: reply, fault: wire)
   }
 
   mutating func newEntry(_ call: Call, requestID: String) -> MockJournalEntry {
-    let method = Self.looksLikeToken(call.request.method) ? "***" : String(call.request.method.prefix(32))
-    let path = Self.masked(call.path, known: call.route != nil)
+    let method = Secrets.isSuspicious(call.request.method) ? "***" : String(call.request.method.prefix(32))
+    let path = masked(call.path, known: call.route != nil)
     return MockJournalEntry(
       seq: 0, at: call.now.date, realm: name, dialect: call.route?.dialect ?? .none, operation: call.operation,
       method: method, path: path, status: 0, outcome: .pending, malformed: call.request.malformation?.reason,
-      attempt: journal.attempt(of: call.request, path: call.path), requestID: requestID)
+      attempt: journal.attempt(of: call.request, path: call.path), requestID: requestID, nearMiss: call.nearMiss)
   }
 
   /// Writes an entry, or its later outcome, and tells those who wait.
@@ -181,9 +218,12 @@ struct RealmState: Sendable {
     events.publish(.request(written), &effects)
   }
 
+  /// The id of a request that the journal does not have yet.
+  func requestID(of call: Call) -> String { acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)" }
+
   func acceptableRequestID(_ request: MockRequest) -> String? {
     guard let id = request.header("X-Request-ID"), (1...128).contains(id.utf8.count),
-      id.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !Self.looksLikeToken(id)
+      id.utf8.allSatisfy({ 0x21...0x7E ~= $0 }), !Secrets.isSuspicious(id), access[id] == nil, refresh[id] == nil
     else { return nil }
     return id
   }
@@ -197,21 +237,15 @@ struct RealmState: Sendable {
     return field
   }
 
-  /// A path as the journal has it.
-  private static func masked(_ path: String, known: Bool) -> String {
+  /// A path as the journal has it: at most 256 bytes, and `***` for each part of it that is or looks like a token.
+  private func masked(_ path: String, known: Bool) -> String {
     guard !known else { return path }
     let text = path.utf8.count > 256 ? String(decoding: path.utf8.prefix(256), as: UTF8.self) : path
-    guard looksLikeToken(text) || text.contains("%") else { return text }
-    return text.split(separator: "/", omittingEmptySubsequences: false)
-      .map { looksLikeToken($0.percentDecoded ?? String($0)) ? "***" : String($0) }.joined(separator: "/")
-  }
-
-  private static func looksLikeToken(_ text: some StringProtocol) -> Bool {
-    for prefix in [accessPrefix, refreshPrefix] {
-      guard let found = text.firstRange(of: prefix) else { continue }
-      if text[found.upperBound...].utf8.count >= 16 { return true }
-    }
-    return false
+    // Tokens of other dialects are short: they are looked up.
+    return text.split(separator: "/", omittingEmptySubsequences: false).map { part in
+      let plain = part.percentDecoded ?? String(part)
+      return access[plain] != nil || refresh[plain] != nil || Secrets.isSuspicious(plain) ? "***" : String(part)
+    }.joined(separator: "/")
   }
 
   static let accessPrefix = "at_"

@@ -37,16 +37,25 @@ struct SeededRandom: RandomNumberGenerator, Sendable {
     return String(decoding: bytes, as: UTF8.self)
   }
 
+  /// So many of `a` to `z` and `0` to `9`.
+  mutating func letters(_ count: Int) -> String {
+    let letters = Array("abcdefghijklmnopqrstuvwxyz0123456789".utf8)
+    return String(decoding: (0..<count).map { _ in letters[Int(next() % 36)] }, as: UTF8.self)
+  }
+
   /// A version 4 UUID (RFC 9562 §5.4), lower case.
-  mutating func uuid() -> String {
-    let high = next() & ~0xF000 | 0x4000
-    let low = next() & ~0xC000_0000_0000_0000 | 0x8000_0000_0000_0000
+  mutating func uuid() -> String { Self.uuid(next(), next()) }
+
+  /// A version 4 UUID of 122 given bits.
+  static func uuid(_ first: UInt64, _ second: UInt64) -> String {
+    let high = first & ~0xF000 | 0x4000
+    let low = second & ~0xC000_0000_0000_0000 | 0x8000_0000_0000_0000
     var bytes: [UInt8] = []
     bytes.reserveCapacity(36)
     for index in 0..<32 {
       if index == 8 || index == 12 || index == 16 || index == 20 { bytes.append(UInt8(ascii: "-")) }
       let word = index < 16 ? high : low
-      bytes.append(Self.hexDigits[Int((word >> UInt64(60 - 4 * (index % 16))) & 15)])
+      bytes.append(hexDigits[Int((word >> UInt64(60 - 4 * (index % 16))) & 15)])
     }
     return String(decoding: bytes, as: UTF8.self)
   }

@@ -13,6 +13,8 @@ struct ScriptTable: Sendable {
     var usedOfAction = 0
     /// How many requests the script has answered.
     var used = 0
+    /// The last request that was near it.
+    var nearest: MockNearRequest?
 
     /// How many requests it will still answer before `then`; nil if it repeats.
     var remaining: Int? {
@@ -35,6 +37,11 @@ struct ScriptTable: Sendable {
   }
 
   mutating func removeAll() { scripts.removeAll() }
+
+  /// Notes the request that came near a script and was not taken by it.
+  mutating func remember(_ request: MockNearRequest, for target: MockScript.Target) {
+    scripts[target]?.nearest = request
+  }
 
   /// Takes the next action for a request: the endpoint's script first, then the operation's.
   mutating func next(operation: MockOperation, method: String, path: String) -> Next {
@@ -83,6 +90,8 @@ struct WaitingRoom: Sendable {
   private var delayed: [(due: MockInstant, order: Int, ticket: Ticket)] = []
   private var lastOrder = 0
 
+  /// Whether nothing is kept back.
+  var isEmpty: Bool { held.isEmpty && delayed.isEmpty }
   /// How many wait under each name.
   var heldCounts: [String: Int] { held.mapValues(\.count) }
   /// How many wait for their time.
@@ -156,6 +165,9 @@ struct EventHub: Sendable {
   }
 
   private var followers: [Int: Follower] = [:]
+
+  /// Whether nobody follows.
+  var isEmpty: Bool { followers.isEmpty }
   private var last = 0
 
   mutating func add(_ follower: Follower) -> Int {

@@ -3,6 +3,17 @@ extension StringProtocol {
   func equalsIgnoringCase(_ other: some StringProtocol) -> Bool {
     let (left, right) = (utf8, other.utf8)
     guard left.count == right.count else { return false }
+    // Header names are compared many times a request, and are contiguous as good as always.
+    let same = left.withContiguousStorageIfAvailable { left in
+      right.withContiguousStorageIfAvailable { right in
+        for index in left.indices {
+          let (one, two) = (left[index], right[index])
+          guard one == two || (one | 0x20 == two | 0x20 && 0x61...0x7A ~= one | 0x20) else { return false }
+        }
+        return true
+      }
+    }
+    if let same, let same { return same }
     return zip(left, right).allSatisfy { one, two in
       one == two || (one | 0x20 == two | 0x20 && 0x61...0x7A ~= one | 0x20)
     }
@@ -10,11 +21,24 @@ extension StringProtocol {
 
   /// The text without spaces and tabs at its ends.
   var trimmedOfSpaces: SubSequence {
-    let isSpace: (Character) -> Bool = { $0 == " " || $0 == "\t" }
-    guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-      return self[startIndex..<startIndex]
+    let bytes = utf8
+    // Nearly every text has no space at its ends.
+    let isTrimmed = bytes.withContiguousStorageIfAvailable { bytes in
+      guard let first = bytes.first, let last = bytes.last else { return true }
+      return first != 0x20 && first != 0x09 && last != 0x20 && last != 0x09
     }
-    return self[first...last]
+    if isTrimmed == true { return self[startIndex...] }
+    var (start, end) = (bytes.endIndex, bytes.endIndex)
+    var index = bytes.startIndex
+    while index < bytes.endIndex {
+      let next = bytes.index(after: index)
+      if bytes[index] != 0x20, bytes[index] != 0x09 {
+        if start == bytes.endIndex { start = index }
+        end = next
+      }
+      index = next
+    }
+    return self[start..<end]
   }
 
   /// The text with `%41` and, as forms have it, `+` decoded; nil if that is malformed or no UTF-8.

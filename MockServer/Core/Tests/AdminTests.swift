@@ -24,8 +24,9 @@ struct AdminTests {
       try test.admin("GET", "state").text
         == #"{"realm":"default","now":"2030-01-01T00:00:00.000Z","clock":"virtual","#
         + #""policy":{"accessTTL":"15m","refreshTTL":"30d","rotation":"strict","grace":"10s","tokens":"opaque","#
-        + #""clockSkew":"0s","rateLimit":null},"#
-        + #""users":[{"id":"\#(user)","username":"anna","email":"anna@example.com","createdAt":"2030-01-01T00:00:00Z"}],"#
+        + #""clockSkew":"0s","rateLimit":null,"cors":null,"autoconfirm":true,"supabaseErrors":"current","idTokenFlaw":null},"#
+        + #""users":[{"id":"\#(user)","username":"anna","email":"anna@example.com","createdAt":"2030-01-01T00:00:00Z","#
+        + #""confirmed":true,"lastSignInAt":"2030-01-01T00:00:00.000Z"}],"#
         + #""sessions":[{"id":"\#(session)","userID":"\#(user)","alive":true,"generation":1,"#
         + #""accessExpiresAt":"2030-01-01T00:15:00.000Z","refreshExpiresAt":"2030-01-31T00:00:00.000Z"}],"#
         + #""scripts":{"me":{"used":0,"remaining":2,"then":"real"}},"held":{},"delayed":0,"#
@@ -151,16 +152,19 @@ struct AdminTests {
     )
     #expect(
       reply.text == #"{"accessTTL":"90s","refreshTTL":"30d","rotation":"grace","grace":"10s","tokens":"opaque","#
-        + #""clockSkew":"0s","rateLimit":{"limit":1,"per":"1m","operations":["me"]}}"#)
+        + #""clockSkew":"0s","rateLimit":{"limit":1,"per":"1m","operations":["me"]},"cors":null,"#
+        + #""autoconfirm":true,"supabaseErrors":"current","idTokenFlaw":null}"#)
     let pair = try test.login()
     #expect(try test.me(pair.access) == 200)
     #expect(try test.me(pair.access) == 429)
     #expect(try test.admin("PUT", "policy", #"{"rateLimit":null}"#).status == 200)
     #expect(try test.me(pair.access) == 200)
     #expect(test.realm.policy.rotation == .grace)
-    let jwt = try test.admin("PUT", "policy", #"{"tokens":"jwt"}"#)
-    #expect(jwt.status == 400)
-    #expect(try jwt.json()["reason"] == #"policy: "tokens": this version issues opaque tokens only"#)
+    #expect(try test.admin("PUT", "policy", #"{"tokens":"jwt"}"#).json()["tokens"] == "jwt-hs256")
+    #expect(try test.login().access.hasPrefix("eyJ"))
+    let odd = try test.admin("PUT", "policy", #"{"tokens":"jwt-hs265"}"#)
+    #expect(odd.status == 400)
+    #expect(try odd.json()["reason"] == #"policy: unknown token kind "jwt-hs265"; did you mean "jwt-hs256"?"#)
   }
 
   @Test(
@@ -170,7 +174,7 @@ struct AdminTests {
       ("POST", "clock", #"{"advnace":"5m"}"#, #"clock: unknown key "advnace"; did you mean "advance"?"#),
       (
         "POST", "sessions", #"{"user":"a","ttl":1}"#,
-        #"sessions: unknown key "ttl"; known: user, accessTTL, refreshTTL"#
+        #"sessions: unknown key "ttl"; known: user, accessTTL, refreshTTL, dialect"#
       ),
       (
         "PUT", "scripts", #"{"operation":"me","actions":[{},{"staus":503}]}"#,

@@ -133,7 +133,7 @@ struct DashboardTests {
     let pair = try test.login()
     let banned = try test.admin("PUT", "users", #"{"user":"anna@example.com","banned":true}"#)
     #expect(banned.status == 200)
-    #expect(try banned.json()["bannedUntil"] == "9999-12-31T23:59:59Z")
+    #expect(try banned.json()["bannedUntil"] == "9999-12-31T23:59:59.000Z")
     let login = try test.ask(
       "POST", "/auth/login", #"{"email":"anna@example.com","password":"\#(TestServer.password)"}"#)
     #expect(login.status == 403)
@@ -141,9 +141,9 @@ struct DashboardTests {
     let envelope = try test.ask(
       "POST", "/envelope/login", #"{"username":"anna","password":"\#(TestServer.password)"}"#)
     #expect(envelope.status == 403)
-    #expect(try test.me(pair.access) == 403)
+    #expect(try test.me(pair.access) == 401)
     #expect(try test.refresh(pair.refresh).detail == "banned")
-    #expect(test.realm.count(MockJournalFilter(outcome: .bannedUser)) == 4)
+    #expect(test.realm.count(MockJournalFilter(outcome: .banned)) == 4)
     let wrong = try test.ask("POST", "/auth/login", #"{"email":"anna@example.com","password":"wrong"}"#)
     #expect(wrong.status == 401)
     #expect(try test.admin("PUT", "users", #"{"user":"anna@example.com","banned":false}"#).status == 200)
@@ -156,7 +156,6 @@ struct DashboardTests {
     _ = try test.admin("PUT", "users", #"{"user":"anna@example.com","banned":true,"for":"1h"}"#)
     #expect(test.realm.snapshot.users.first?.bannedUntil != nil)
     test.realm.advance(by: .seconds(3600))
-    #expect(test.realm.snapshot.users.first?.bannedUntil == nil)
     _ = try test.login()
     for bad in [
       #"{"user":"anna@example.com"}"#, #"{"banned":true}"#, #"{"user":"anna@example.com","banned":false,"for":"1h"}"#,
@@ -172,9 +171,10 @@ struct DashboardTests {
     let pair = try test.login()
     let id = try #require(test.realm.snapshot.users.first?.id)
     #expect(try test.admin("DELETE", "users?user=\(id)").text == #"{"sessions":1}"#)
-    #expect(test.realm.snapshot.users.isEmpty && test.realm.snapshot.sessions.isEmpty)
+    #expect(test.realm.snapshot.users.isEmpty)
+    #expect(test.realm.snapshot.sessions.map(\.endedBy) == [.admin])
     #expect(try test.me(pair.access) == 401)
-    #expect(try test.refresh(pair.refresh).detail == "unknown")
+    #expect(try test.refresh(pair.refresh).detail == "revoked")
     #expect(try test.admin("DELETE", "users?user=\(id)").status == 404)
     #expect(try test.admin("DELETE", "users").status == 400)
     #expect(
@@ -229,7 +229,7 @@ struct DashboardTests {
   @Test("realms are listed")
   func realms() throws {
     _ = test.server.realm("b")
-    #expect(try test.admin("GET", "realms").text == #"{"realms":["b","default"]}"#)
+    #expect(try test.admin("GET", "realms").json()["realms"]?.array?.map { $0["name"] } == ["b", "default"])
   }
 
   @Test("an exchange is shown whole, with its secrets masked")
@@ -270,7 +270,7 @@ struct DashboardTests {
     #expect(half.status == 400)
     let shown = try test.admin("GET", "journal/entry?seq=1")
     #expect(try shown.json()["request"]?["body"] == nil)
-    #expect(try shown.json()["request"]?["bodySize"] == 50)
+    #expect(try shown.json()["request"]?["bodySize"] == 47)
     #expect(!shown.text.contains("hunter"))
     let large = #"{"email":"\#(String(repeating: "a", count: 20_000))","password":"x"}"#
     _ = try test.ask("POST", "/auth/login", large)

@@ -205,3 +205,33 @@ struct JournalTests {
       third.map { String(decoding: $0, as: UTF8.self) }?.hasPrefix("id: 1\nevent: request\ndata: {\"seq\":1,") == true)
   }
 }
+
+@Suite("What looks like a secret")
+struct SecretsTests {
+  @Test(
+    "tokens of every kind are masked, words, ids and paths are not",
+    arguments: [
+      ("/me/at_0123456789abcdefXYZ", "/me/***"), ("/x/eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln/y", "/x/***/y"),
+      ("/k/sb_secret_0123456789abcdef", "/k/***"), ("/c/9f86d081884c7d659a2feaa0c55ad015a3bf4f1b", "/c/***"),
+      ("/u/5f0c954d-3b1c-4c2f-9f27-1d2a53a3c1aa", "/u/5f0c954d-3b1c-4c2f-9f27-1d2a53a3c1aa"),
+      ("/auth/v1/.well-known/jwks.json", "/auth/v1/.well-known/jwks.json"),
+      ("/.well-known/oauth-authorization-server", "/.well-known/oauth-authorization-server"),
+      ("/a%74_0123456789abcdefXYZ", "/***"), ("", ""), ("/%", "/%"),
+    ])
+  func masks(path: String, shown: String) {
+    #expect(Secrets.masked(path) == shown)
+  }
+
+  @Test("a token of the server is masked in a path, however short")
+  func lookedUp() throws {
+    let test = TestServer()
+    let token = try test.login().refresh
+    let short = "abc123abc123"
+    test.realm.step { state, now, _ in
+      state.refresh[short] = state.refresh[token]
+    }
+    _ = try test.ask("GET", "/x/\(short)/\(short)", headers: [MockRequest.Field("X-Request-ID", short)])
+    let entry = try #require(test.realm.journal().last)
+    #expect(entry.path == "/x/***/***" && entry.requestID != short)
+  }
+}

@@ -43,9 +43,8 @@ function setUpRealm() {
   const list = async () => {
     try {
       const { realms } = await call("GET", "realms");
-      // Elements of the answer may be names, or objects that have one.
-      const names = realms.map((realm) => realm.name ?? realm);
-      $("realms").replaceChildren(...names.map((name) => el("option", { value: name })));
+      $("realms").replaceChildren(...realms.map(({ name, users, requests }) => (
+        el("option", { value: name, label: `${plural(users, "user")}, ${plural(requests, "request")}` }))));
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
     }

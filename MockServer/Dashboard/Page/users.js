@@ -22,7 +22,8 @@ function setUpUsers() {
   onState(showUsers);
 }
 
-const knownOfUser = new Set(["id", "username", "email", "createdAt", "bannedUntil"]);
+const knownOfUser = new Set(["id", "username", "email", "createdAt", "bannedUntil", "confirmed", "lastSignInAt"]);
+const isBanned = (user) => Boolean(user.bannedUntil) && Date.parse(user.bannedUntil) > realmNow();
 
 function showUsers() {
   const state = store.state;
@@ -64,14 +65,15 @@ function updateUserRow(row, user, live) {
   const parts = row.parts;
   parts.user = user;
   put(parts.name, user.username);
-  put(parts.email, user.email);
+  put(parts.email, user.email || "no email");
   const extras = Object.entries(user).filter(([key, value]) => !knownOfUser.has(key) && value !== null && typeof value !== "object");
   put(parts.extra, extras.map(([key, value]) => `${key}: ${value}`).join(", "));
   parts.extra.hidden = extras.length === 0;
   put(parts.created, `${dateText(user.createdAt)} ${clockText(user.createdAt)}`);
   parts.created.dateTime = user.createdAt;
   const tags = [[live === 0 ? "signed out" : live === 1 ? "signed in" : `signed in, ${live} sessions`, live ? "good" : ""]];
-  if (user.bannedUntil) {
+  if (user.confirmed === false) tags.push(["not confirmed", "warn"]);
+  if (isBanned(user)) {
     const until = Date.parse(user.bannedUntil);
     tags.unshift([until >= forever ? "banned" : `banned until ${dateText(user.bannedUntil)} ${clockText(user.bannedUntil)}`, "bad"]);
   }
@@ -79,8 +81,8 @@ function updateUserRow(row, user, live) {
     put(tag, text);
     tag.className = `tag ${look}`;
   });
-  put(parts.ban, user.bannedUntil ? "Lift ban" : "Ban");
-  parts.ban.setAttribute("aria-label", user.bannedUntil ? `Lift the ban of ${user.username}` : `Ban ${user.username}`);
+  put(parts.ban, isBanned(user) ? "Lift ban" : "Ban");
+  parts.ban.setAttribute("aria-label", isBanned(user) ? `Lift the ban of ${user.username}` : `Ban ${user.username}`);
   parts.out.disabled = false;
   parts.out.hidden = live === 0;
   parts.out.setAttribute("aria-label", `Sign ${user.username} out everywhere`);
@@ -88,7 +90,7 @@ function updateUserRow(row, user, live) {
 }
 
 function ban(user) {
-  const banned = !user.bannedUntil;
+  const banned = !isBanned(user);
   act(() => call("PUT", "users", { user: user.id, banned }), `${user.username} is ${banned ? "banned" : "no longer banned"}.`);
 }
 

@@ -10,7 +10,7 @@ import CommandLineTable
 enum MockServerProgram {
   /// Runs what the command line says, and returns the exit code.
   static func run() -> Int32 {
-    do throws(UsageError) {
+    do {
       let arguments = Array(CommandLine.arguments.dropFirst())
       switch try table.parse(arguments, environment: ProcessInfo.processInfo.environment) {
       case .print(let text):
@@ -18,16 +18,21 @@ enum MockServerProgram {
       case .run(let call):
         return try run(call)
       }
-    } catch {
+    } catch let error as UsageError {
       Terminal.complain(error.description)
       return error.exitCode
+    } catch let error as ServeCommand.UnreadableConfiguration {
+      for line in error.lines { Terminal.complain(line) }
+      return 1
+    } catch {
+      Terminal.complain("mock-server: \(error)")
+      return 1
     }
   }
 
-  private static func run(_ call: Invocation) throws(UsageError) -> Int32 {
+  private static func run(_ call: Invocation) throws -> Int32 {
     switch call.path {
-    case ["check"]:
-      throw call.usageError("Configuration files are not available yet: give what you need as options of serve.")
+    case ["check"]: return CheckCommand.run(call)
     default:
       return try ServeCommand(call).run()
     }
@@ -50,15 +55,23 @@ enum MockServerProgram {
             .init("mock-server serve --access-ttl 5s --rotation grace", "tokens that soon expire"),
             .init("mock-server serve --clock virtual --seed 1", "time and tokens repeat"),
             .init("mock-server serve --tls --port 0", "HTTPS; trust the caFile of the ready line"),
+            .init("mock-server serve --config mock-server.yaml --watch", "from a file, and again whenever it is saved"),
           ]),
         Command(
-          "check", "Checks configuration files (not available yet).",
-          positionals: [Positional("FILE", kind: .file, repeated: true, "A configuration file.")]),
+          "check", "Checks files of configuration and of scripts, and says what is wrong, with line and column.",
+          positionals: [
+            Positional(
+              "FILE", kind: .file, repeated: true, "A configuration, a script, or a list of scripts; YAML or JSON.")
+          ],
+          examples: [.init("mock-server check mock-server.yaml", "before it is committed, or in CI")]),
+        .completion(for: "mock-server"), .manual(for: "mock-server"),
       ]),
     version: Program.packageVersion,
     exitCodes: [
       .init(0, "stopped by INT or TERM"),
-      .init(1, "could not start, or could not say where it is: the port is in use, for example"),
+      .init(
+        1,
+        "could not start, or could not say where it is: the port is in use, a file is wrong; check: something is wrong"),
       .init(2, "the command line is wrong"),
     ])
 
@@ -75,7 +88,9 @@ enum MockServerProgram {
     .value(
       "grace", "DURATION", kind: .duration(minimum: .zero), default: "10s",
       "How long a spent refresh token still works, under grace and gotrue."),
-    .choice("tokens", ["opaque", "jwt"], default: "opaque", "The kind of access token (jwt: not available yet)."),
+    .choice(
+      "tokens", ["opaque", "jwt", "jwt-hs256", "jwt-rs256", "jwt-es256"], default: "opaque",
+      "The kind of access token; jwt is jwt-hs256. Supabase's are JWTs in any case."),
     .choice("clock", ["real", "virtual"], default: "real", "Whether time runs, or stands until it is advanced."),
     .value("seed", "N", kind: .integer(0 ... .max), "Makes tokens, ids and delays the same in every run."),
     .flag("seed-user", "Begin with a user: anna, anna@example.com, password123."),
@@ -87,7 +102,11 @@ enum MockServerProgram {
     .flag("tls", "Serve HTTPS, by a throw-away authority whose certificate the ready line names."),
     .value("cert", "FILE", kind: .file, "A certificate in PEM for --tls, instead of the throw-away one."),
     .value("key", "FILE", kind: .file, "The key that belongs to --cert, in PEM."),
-    .value("config", "FILE", kind: .file, "Read a configuration file (not available yet)."),
-    .flag("watch", "Read the configuration file again when it changes (not available yet)."),
+    .value(
+      "config", "FILE", kind: .file,
+      "Realms, users, policies, scripts and clock from a file, YAML or JSON; options stand above it."),
+    .value(
+      "scripts", "FILE", kind: .file, repeated: true, "Scripts that every realm begins with: one, or a list of them."),
+    .flag("watch", "Read the files again when they change; one that is wrong is told, and changes nothing."),
   ]
 }

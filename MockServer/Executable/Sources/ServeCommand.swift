@@ -13,18 +13,24 @@ import MockServerHTTP
 struct ServeCommand {
   let host: String
   let port: UInt16
+  /// What the server begins with.
   let configuration: MockServerConfiguration
+  private let source: ConfigurationSource
+  private let watches: Bool
   let isQuiet: Bool
   private let isTLS: Bool
   private let stopsWithInput: Bool
   private let certificate: (file: String, key: String)?
 
-  /// Reads the options; refuses those whose feature is not there, so that nobody believes it is on.
-  init(_ call: Invocation) throws(UsageError) {
-    for name in ["config", "watch"] where call.source(of: name) != nil {
-      throw call.usageError("--\(name) is not available yet.")
-    }
-    if call.text("tokens") == "jwt" { throw call.usageError("--tokens jwt is not available yet.") }
+  /// Files that say nothing that a server could begin with.
+  struct UnreadableConfiguration: Error {
+    var lines: [String]
+  }
+
+  /// Reads the options and the files.
+  ///
+  /// - Throws: `UsageError`, or `UnreadableConfiguration`.
+  init(_ call: Invocation) throws {
     host = call.text("host") ?? "127.0.0.1"
     port = UInt16(clamping: try call.integer("port") ?? 8080)
     isQuiet = call.flag("quiet")
@@ -36,17 +42,42 @@ struct ServeCommand {
     default: throw call.usageError("--cert and --key belong together.")
     }
     if certificate != nil, !isTLS { throw call.usageError("--cert and --key need --tls.") }
-    var policy = MockPolicy()
-    policy.accessTTL = try call.duration("access-ttl") ?? policy.accessTTL
-    policy.refreshTTL = try call.duration("refresh-ttl") ?? policy.refreshTTL
-    policy.rotation = try call.choice("rotation") ?? policy.rotation
-    policy.grace = try call.duration("grace") ?? policy.grace
-    configuration = MockServerConfiguration(
-      policy: policy, clock: try call.choice("clock") ?? .real,
-      seed: try call.integer("seed").map { UInt64(clamping: $0) },
-      allowRemoteAdmin: call.flag("allow-remote-admin"),
-      users: call.flag("seed-user")
-        ? [MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")] : [])
+    source = try Self.source(call)
+    watches = call.flag("watch")
+    if watches, source.files.isEmpty { throw call.usageError("--watch needs --config or --scripts.") }
+    do throws(ConfigurationSource.Failure) {
+      configuration = try source.read()
+    } catch {
+      throw UnreadableConfiguration(lines: error.lines)
+    }
+  }
+
+  /// The files, and above them what the command line says in so many words: a default does not stand above a file.
+  private static func source(_ call: Invocation) throws(UsageError) -> ConfigurationSource {
+    func said(_ name: String) -> Bool { call.source(of: name) == .commandLine }
+    let accessTTL = said("access-ttl") ? try call.duration("access-ttl") : nil
+    let refreshTTL = said("refresh-ttl") ? try call.duration("refresh-ttl") : nil
+    let rotation: MockRotation? = said("rotation") ? try call.choice("rotation") : nil
+    let grace = said("grace") ? try call.duration("grace") : nil
+    let tokens = said("tokens") ? call.text("tokens").flatMap(MockTokenKind.init(name:)) : nil
+    let clock: MockClockMode? = said("clock") ? try call.choice("clock") : nil
+    let seed = try call.integer("seed").map { UInt64(clamping: $0) }
+    let allowRemoteAdmin = call.flag("allow-remote-admin")
+    let seedUser = call.flag("seed-user")
+    return ConfigurationSource(file: call.text("config"), scriptFiles: call.texts("scripts")) { configuration in
+      configuration.policy.accessTTL = accessTTL ?? configuration.policy.accessTTL
+      configuration.policy.refreshTTL = refreshTTL ?? configuration.policy.refreshTTL
+      configuration.policy.rotation = rotation ?? configuration.policy.rotation
+      configuration.policy.grace = grace ?? configuration.policy.grace
+      configuration.policy.tokens = tokens ?? configuration.policy.tokens
+      configuration.clock = clock ?? configuration.clock
+      configuration.seed = seed ?? configuration.seed
+      configuration.allowRemoteAdmin = allowRemoteAdmin
+      let anna = MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")
+      if seedUser, !configuration.users.contains(where: { $0.email == anna.email || $0.username == anna.username }) {
+        configuration.users.append(anna)
+      }
+    }
   }
 
   /// Serves until a signal comes.
@@ -67,6 +98,7 @@ struct ServeCommand {
       let handler: any MockRequestHandler = isQuiet ? server : RequestLog(server, time: SystemClock())
       front = HTTPFront(handler: handler, host: host, port: port, options: options, loop: loop)
       address = try front.start()
+      if watches { watchFiles(on: loop, for: server) }
       authority = options.tls?.authority.flatMap(AuthorityFile.init)
       if authority == nil, options.tls?.authority != nil {
         Terminal.complain("mock-server: cannot write the authority's certificate: \(String(cString: strerror(errno))).")
@@ -100,6 +132,21 @@ struct ServeCommand {
     let second = signals.wait()
     authority?.remove()
     _exit(128 + second)
+  }
+
+  /// Reads the files again whenever they change. What is wrong is told, and nothing of it is taken.
+  private func watchFiles(on loop: EventLoop, for server: MockAuthServer) {
+    let (source, isQuiet) = (source, isQuiet)
+    let names = source.files.joined(separator: ", ")
+    loop.watch(files: source.files) {
+      do throws(ConfigurationSource.Failure) {
+        server.reconfigure(try source.read())
+        if !isQuiet { Terminal.complain("mock-server: \(names): read again.") }
+      } catch {
+        for line in error.lines { Terminal.complain(line) }
+        Terminal.complain("mock-server: \(names): not taken; what was there before holds.")
+      }
+    }
   }
 
   /// What the server proves to be: nil without TLS.

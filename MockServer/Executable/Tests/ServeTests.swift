@@ -125,8 +125,8 @@ struct ServeTests {
       (["serve", "--port", "65536"], "--port: '65536'"), (["serve", "--rotation", "graze"], "did you mean grace?"),
       (["serve", "--access-ttl", "soon"], "30s"), (["serve", "8080"], "an argument too many"),
       (["serve", "--key=a", "--tls"], "belong together"), (["serve", "--cert=a", "--key=b"], "need --tls"),
-      (["serve", "--config", "a.yaml"], "--config is not available yet"), (["serve", "--watch"], "--watch is not"),
-      (["serve", "--tokens", "jwt"], "--tokens jwt is not available yet"), (["check", "a.yaml"], "not available yet"),
+      (["serve", "--watch"], "--watch needs --config or --scripts"), (["check"], "FILE"),
+      (["serve", "--tokens", "jwt-hs265"], "did you mean jwt-hs256?"),
       (["serve", "--seed", "-1"], "--seed: '-1'"),
     ])
   func wrongLines(line: [String], part: String) async throws {
@@ -143,12 +143,13 @@ struct ServeTests {
     try await onThread {
       let server = try ServerProcess([
         "serve", "--port=0", "-q", "--access-ttl=7s", "--refresh-ttl", "2h", "--rotation", "grace", "--grace=3s",
-        "--clock=virtual", "--seed=1",
+        "--clock=virtual", "--seed=1", "--tokens=jwt-es256",
       ])
       let port = try Self.port(server.readLine())
       let state = try ask(port, "GET /__mock/state HTTP/1.0\r\n\r\n")
       for part in [
         #""accessTTL":"7s""#, #""refreshTTL":"2h""#, #""rotation":"grace""#, #""grace":"3s""#, #""virtual""#,
+        #""tokens":"jwt-es256""#,
       ] {
         #expect(state.contains(part), "\(part)")
       }

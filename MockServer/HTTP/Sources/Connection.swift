@@ -144,6 +144,7 @@ final class Connection {
     deadline = nil
     var message = parsed.request
     message.isLoopback = isLoopback
+    message.isSecure = session != nil
     front.handler?.receive(message) { [front, id, serial] delivery in
       front.deliver(delivery, to: id, serial: serial)
     }

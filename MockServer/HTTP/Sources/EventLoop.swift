@@ -28,6 +28,7 @@ public final class EventLoop: DeliveryScheduler, @unchecked Sendable {
   private let state = Guarded(State())
   private var timers: [UInt64: LoopTimer] = [:]
   private var lastTimer: UInt64 = 0
+  private var fileWatches: [FileWatch] = []
 
   /// Makes a loop that does not run yet.
   ///
@@ -84,14 +85,33 @@ public final class EventLoop: DeliveryScheduler, @unchecked Sendable {
       post { [self] in schedule(after: duration, work) }
       return
     }
+    // Without memory for a timer, too early is better than never.
+    if !scheduleOnLoop(after: duration, work) { post(work) }
+  }
+
+  /// The same for what never leaves the loop's thread; to be called on it.
+  ///
+  /// - Returns: false if there is no memory for a timer, so that the work will not run.
+  @discardableResult
+  func scheduleOnLoop(after duration: Duration, _ work: @escaping () -> Void) -> Bool {
     lastTimer += 1
     let timer = LoopTimer(id: lastTimer, loop: self, work: work)
-    guard timer.start(after: duration) else {
-      // Without memory for a timer, too early is better than never.
-      post(work)
-      return
-    }
+    guard timer.start(after: duration) else { return false }
     timers[timer.id] = timer
+    return true
+  }
+
+  /// Calls `onChange` on the loop's thread whenever one of the files is another than before: rewritten, replaced, or reached by another
+  /// symlink. What an editor does in several steps is one change.
+  ///
+  /// The files are looked at before this returns: a later change is not missed, also before the loop is started.
+  public func watch(files: [String], onChange: @escaping @Sendable () -> Void) {
+    let known = files.map(FileIdentity.init)
+    post { [self] in
+      let watch = FileWatch(files, known: known, loop: self, onChange: onChange)
+      fileWatches.append(watch)
+      watch.start()
+    }
   }
 
   /// Takes a timer that has fired off the list.
@@ -121,6 +141,8 @@ public final class EventLoop: DeliveryScheduler, @unchecked Sendable {
       }
       for timer in timers.values { timer.free() }
       timers = [:]
+      for watch in fileWatches { watch.free() }
+      fileWatches = []
       freeing()
       event_free(wake)
       // Closed bufferevents are freed by the loop itself, in one more round.

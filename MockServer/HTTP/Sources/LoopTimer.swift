@@ -4,10 +4,10 @@ import CLibevent
 final class LoopTimer {
   let id: UInt64
   private unowned let loop: EventLoop
-  private let work: @Sendable () -> Void
+  private let work: () -> Void
   private var event: OpaquePointer?
 
-  init(id: UInt64, loop: EventLoop, work: @escaping @Sendable () -> Void) {
+  init(id: UInt64, loop: EventLoop, work: @escaping () -> Void) {
     self.id = id
     self.loop = loop
     self.work = work

@@ -71,7 +71,7 @@ struct RequestHead {
     } else if let scheme = ["http://", "https://"].first(where: { text.lowercased().hasPrefix($0) }) {
       let rest = text.dropFirst(scheme.count)
       let authority = rest.prefix { $0 != "/" && $0 != "?" }
-      guard !authority.isEmpty, Authority.isSound(authority.utf8) else {
+      guard !authority.isEmpty, Array(authority.utf8).withUnsafeBytes(Authority.isSound) else {
         throw Refusal(status: 400, reason: "the target names no host")
       }
       let path = rest.dropFirst(authority.count)
@@ -110,7 +110,9 @@ struct RequestHead {
     case 4 where Byte.equal(name, "host"):
       hostCount += 1
       guard hostCount == 1 else { throw Refusal(status: 400, reason: "there are two Host fields") }
-      guard value.isEmpty || Authority.isSound(value) else { throw Refusal(status: 400, reason: "Host is no host") }
+      guard value.isEmpty || Authority.isSound(UnsafeRawBufferPointer(rebasing: value)) else {
+        throw Refusal(status: 400, reason: "Host is no host")
+      }
     case 14 where Byte.equal(name, "content-length"):
       guard contentLength == nil else { throw Refusal(status: 400, reason: "there are two Content-Length fields") }
       guard !value.isEmpty, value.allSatisfy(Byte.isDigit) else {

@@ -141,8 +141,12 @@ struct RequestParser {
       state = .requestLine
       return .needsMore
     case .requestLine:
-      let limit = Refusal(status: 414, reason: "the request line is longer than \(limits.requestLine) bytes")
-      guard let line = try line(of: bytes, &used, upTo: limits.requestLine, else: limit) else { return nil }
+      let limit = limits.requestLine
+      guard
+        let line = try line(
+          of: bytes, &used, upTo: limit,
+          else: Refusal(status: 414, reason: "the request line is longer than \(limit) bytes"))
+      else { return nil }
       try head.take(requestLine: line)
       state = .fields
       return .needsMore
@@ -166,8 +170,12 @@ struct RequestParser {
       }
       return finish()
     case .chunkSize:
-      let limit = Refusal(status: 400, reason: "a chunk-size line is longer than \(limits.chunkLine) bytes")
-      guard let line = try line(of: bytes, &used, upTo: limits.chunkLine, else: limit) else { return nil }
+      let limit = limits.chunkLine
+      guard
+        let line = try line(
+          of: bytes, &used, upTo: limit,
+          else: Refusal(status: 400, reason: "a chunk-size line is longer than \(limit) bytes"))
+      else { return nil }
       try take(chunkSizeLine: line)
       return .needsMore
     case .chunk(let left):
@@ -241,8 +249,13 @@ struct RequestParser {
     of bytes: UnsafeRawBufferPointer, _ used: inout Int
   ) throws(Refusal) -> UnsafeRawBufferPointer? {
     let before = used
-    let refusal = Refusal(status: 431, reason: "the header fields are longer than \(limits.fields) bytes")
-    guard let line = try line(of: bytes, &used, upTo: limits.fields - fieldBytes, else: refusal) else { return nil }
+    let limit = limits.fields
+    // Said only where it is needed: every header line comes through here.
+    guard
+      let line = try line(
+        of: bytes, &used, upTo: limit - fieldBytes,
+        else: Refusal(status: 431, reason: "the header fields are longer than \(limit) bytes"))
+    else { return nil }
     fieldBytes = min(limits.fields, fieldBytes + used - before)
     return line
   }

@@ -70,23 +70,31 @@ final class TLSClient {
   }
 
   func readAll() -> (text: String, ending: Ending) {
+    let (text, ending, _) = readAllInPieces()
+    return (text, ending)
+  }
+
+  /// Reads to the end; `pieces` is how many reads brought something.
+  func readAllInPieces() -> (text: String, ending: Ending, pieces: Int) {
     var all: [UInt8] = []
+    var pieces = 0
     var buffer = [UInt8](repeating: 0, count: 16384)
     while true {
       ERR_clear_error()
       let count = SSL_read(session, &buffer, Int32(buffer.count))
       if count > 0 {
         all += buffer.prefix(Int(count))
+        pieces += 1
         continue
       }
       let code = errno
       let text = String(decoding: all, as: UTF8.self)
       switch SSL_get_error(session, count) {
-      case SSL_ERROR_ZERO_RETURN: return (text, .closeNotify)
-      case SSL_ERROR_SYSCALL where code == ECONNRESET: return (text, .reset)
+      case SSL_ERROR_ZERO_RETURN: return (text, .closeNotify, pieces)
+      case SSL_ERROR_SYSCALL where code == ECONNRESET: return (text, .reset, pieces)
       case SSL_ERROR_SSL where ERR_GET_REASON(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING:
-        return (text, .cutOff)
-      default: return (text, .broken)
+        return (text, .cutOff, pieces)
+      default: return (text, .broken, pieces)
       }
     }
   }

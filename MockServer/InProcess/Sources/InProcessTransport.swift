@@ -199,7 +199,9 @@ extension MockRequest {
     var fields = [Field("Host", url.port.map { "\(authority):\($0)" } ?? authority)]
     fields += request.headers.fields.map { Field($0.name, $0.value) }
     if let body = request.body { fields.append(Field("Content-Length", String(body.count))) }
-    self.init(method: request.method.rawValue, target: target, headers: fields, body: request.body ?? Data())
+    self.init(
+      method: request.method.rawValue, target: target, headers: fields, body: request.body ?? Data(),
+      isSecure: scheme == "https")
   }
 }
 

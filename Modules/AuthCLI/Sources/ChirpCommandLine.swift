@@ -34,7 +34,8 @@ public struct ChirpCommandLine: Sendable {
       try context.checkOptions()
       return try await run(call, context).rawValue
     } catch {
-      return tell(error, on: context.output, colored: isColored(call))
+      let failure = await context.explained(CommandFailure(error))
+      return tell(failure, on: context.output, colored: isColored(call))
     }
   }
 
@@ -42,6 +43,7 @@ public struct ChirpCommandLine: Sendable {
     var session: CommandSession?
     var code = ExitCode.success
     switch call.path {
+    case ["overview"]: try await context.overview()
     case ["login"]: session = try await context.login()
     case ["register"]: session = try await context.register()
     case ["whoami"]: session = try await context.whoami()
@@ -52,6 +54,8 @@ public struct ChirpCommandLine: Sendable {
     case ["feed"]: session = try await context.feed()
     case ["logout"]: try await context.logout()
     case ["accounts", "list"]: try await context.listAccounts()
+    case ["accounts", "switch"]: try await context.switchAccount()
+    case ["accounts", "remove"]: try await context.removeAccount()
     case ["store", "info"]: try await context.storeInfo()
     case ["store", "rekey"]: try await context.rekeyStore()
     case ["store", "migrate"]: code = try await context.migrateStore()

@@ -9,14 +9,21 @@ public enum ChirpProgram: Sendable {
   /// The whole program.
   public static let table = Program(
     Command(
-      "chirp", "Signs you in to a server, keeps the session safe, and keeps it alive.", options: globalOptions,
+      "chirp", "Signs you in to a server, keeps the session safe, and keeps it alive.",
+      discussion: """
+        A session begins with login, and ends with logout. Between them every command uses it: the access token is renewed when it is \
+        due, once, however many commands run at the same time. Without a command chirp tells where you stand, and what to do next.
+        Data go to standard output, everything else to standard error. There is no configuration file: what holds for many commands \
+        stands in the environment.
+        """,
+      options: globalOptions,
       commands: [
-        login, register, whoami, status, token, refresh, api, feed, logout, accounts, store, doctor,
-      ],
+        overview, login, register, whoami, status, token, refresh, api, feed, logout, accounts, store, doctor,
+        .completion(for: "chirp"), .manual(for: "chirp"),
+      ], defaultCommand: "overview",
       examples: [
-        .init("chirp login --server http://127.0.0.1:8080", "sign in; later commands know the server"),
+        .init("chirp login --server http://127.0.0.1:8080 --email anna@example.com", "sign in"),
         .init("chirp api GET /me", "call the server with your session"),
-        .init("curl -H \"Authorization: Bearer $(chirp token)\" …", "use the token elsewhere"),
       ]),
     version: version, exitCodes: ExitCode.allCases.map { .init($0.rawValue, $0.meaning) },
     variables: [
@@ -29,28 +36,36 @@ public enum ChirpProgram: Sendable {
     .value(
       "server", "URL", environment: "CHIRP_SERVER", "The server; without it, the one last signed in to."),
     .choice(
-      "dialect", ["chirp", "envelope", "supabase", "oauth2"],
+      "dialect", ["chirp", "envelope", "supabase", "oauth2"], environment: "CHIRP_DIALECT",
       "How the server speaks; without it, as when you signed in, else chirp (supabase, oauth2: not available yet)."),
     .value("api-key", "KEY", secret: true, "The server's public key (dialect supabase: not available yet)."),
     .value("client-id", "ID", "The client's id (dialect oauth2: not available yet)."),
     .value(
       "state-dir", "DIR", kind: .folder, environment: "CHIRP_STATE_DIR",
       "Where sessions are kept; without it, $XDG_STATE_HOME/chirp or ~/.local/state/chirp."),
-    .choice("store", ["sqlite", "memory"], default: "sqlite", "What keeps sessions; memory forgets them at the end."),
+    .choice(
+      "store", ["sqlite", "memory"], environment: "CHIRP_STORE", default: "sqlite",
+      "What keeps sessions; memory forgets them at the end."),
     .choice(
       "key-source", ["keyfile", "passphrase", "secret-service"], environment: "CHIRP_KEY_SOURCE",
       "What guards the store's key; without it, what the store says, and a key file for a new one."),
-    .value("account", "NAME", "Which of several accounts at the server."),
-    .value("ca-file", "FILE", kind: .file, "Trust the certificate authorities in this file."),
+    .value("account", "NAME", environment: "CHIRP_ACCOUNT", "Which of several accounts at the server."),
+    .value(
+      "ca-file", "FILE", kind: .file, environment: "CHIRP_CA_FILE", "Trust the certificate authorities in this file."),
     .flag("allow-insecure-http", "Let credentials go over plain HTTP to another machine."),
     .value(
-      "timeout", "DURATION", kind: .duration(minimum: .milliseconds(1)), default: "30s",
+      "timeout", "DURATION", kind: .duration(minimum: .milliseconds(1)), environment: "CHIRP_TIMEOUT", default: "30s",
       "How long one request may take."),
     .flag("json", "Write data and errors as JSON."),
     .flag("no-color", "Write without colors."),
-    .flag("accessible", "Write without anything that moves."),
+    .flag("accessible", environment: "CHIRP_ACCESSIBLE", "Write without anything that moves."),
     .flag("verbose", short: "v", "Trace requests on standard error; secrets are masked."),
   ]
+
+  private static let overview = Command(
+    "overview", "Tell where you stand, and what to do next.",
+    discussion: "It asks no server, and for no passphrase. This is what chirp does without a command.",
+    examples: [.init("chirp", "where you stand")], hidden: true)
 
   private static let passwordOptions: [Option] = [
     .flag("password-stdin", "Read the password from standard input."),
@@ -64,7 +79,10 @@ public enum ChirpProgram: Sendable {
       .value("email", "EMAIL", "Who signs in."),
       .value("username", "NAME", "Who signs in, where the server wants a username (dialect envelope)."),
     ] + passwordOptions,
-    examples: [.init("chirp login --email anna@example.com --password-stdin < FILE", "sign in from a script")],
+    examples: [
+      .init("chirp login --email anna@example.com", "asks for the password"),
+      .init("chirp login --email anna@example.com --password-stdin < password.txt", "sign in from a script"),
+    ],
     hidesArguments: true)
 
   private static let register = Command(
@@ -72,22 +90,37 @@ public enum ChirpProgram: Sendable {
     options: [
       .value("username", "NAME", "The name that others see."), .value("email", "EMAIL", "The address to sign in with."),
     ] + passwordOptions,
+    examples: [
+      .init("chirp register --username bob --email bob@example.com --password-file pw.txt", "from a script")
+    ],
     hidesArguments: true)
 
-  private static let whoami = Command("whoami", "Ask the server who is signed in.")
+  private static let whoami = Command(
+    "whoami", "Ask the server who is signed in.",
+    examples: [.init("chirp whoami --json", "for a program"), .init("chirp whoami --verbose", "trace the request")])
 
   private static let status = Command(
     "status", "Tell what is stored here, without asking the server.",
-    discussion: "Ends with 4 when nobody is signed in, and says why.")
+    discussion: "State, account, expiry, and place. Ends with 4 when nobody is signed in, and says why.",
+    examples: [
+      .init("chirp status --json", "for a program"), .init("chirp status >/dev/null && echo in", "in a script"),
+    ])
 
   private static let token = Command(
     "token", "Print an access token that works, and nothing else.",
     options: [
       .value(
         "min-ttl", "DURATION", kind: .duration(minimum: .zero), "Refresh first if it lives no longer than this.")
+    ],
+    examples: [
+      .init("curl -H \"Authorization: Bearer $(chirp token)\" http://127.0.0.1:8080/feed", "use it elsewhere"),
+      .init("chirp token --min-ttl 5m", "one that works for five more minutes"),
     ])
 
-  private static let refresh = Command("refresh", "Renew the session now.")
+  private static let refresh = Command(
+    "refresh", "Renew the session now.",
+    discussion: "Commands renew it by themselves when it is due; this is for those who want it sooner.",
+    examples: [.init("chirp refresh", "until when the new token works")])
 
   private static let api = Command(
     "api", "Call the server with your session, and print the answer's body.",
@@ -102,32 +135,58 @@ public enum ChirpProgram: Sendable {
     positionals: [
       Positional("METHOD", "GET, POST, …"), Positional("PATH", "Path and query at the server, such as /me."),
     ],
-    examples: [.init("chirp api POST /posts --data '{\"text\":\"Hello\"}'", "send JSON")])
+    examples: [
+      .init("chirp api GET '/feed?limit=2'", "the answer's body"),
+      .init("chirp api POST /posts --data '{\"text\":\"Hello\"}'", "send JSON"),
+      .init("chirp api POST /posts --data @post.json --include", "a file's; with status and header fields"),
+      .init("chirp api POST /posts -d - -H 'Idempotency-Key: 1' < post.json", "standard input's"),
+    ])
 
   private static let feed = Command(
     "feed", "Show the newest posts.",
-    options: [.value("limit", "N", kind: .integer(1...100), "How many at most.")])
+    options: [.value("limit", "N", kind: .integer(1...100), "How many at most.")],
+    examples: [.init("chirp feed --limit 3", "the newest three")])
 
   private static let logout = Command(
     "logout", "Sign out: here at once, and at the server.",
     options: [
       .flag("all-accounts", "Sign out everywhere that this store knows."),
       .choice("scope", ["local", "global", "others"], default: "local", "Which of your sessions end."),
-    ])
+    ],
+    examples: [.init("chirp logout", "this account"), .init("chirp logout --all-accounts", "every account here")])
 
   private static let accounts = Command(
-    "accounts", "The accounts that this store knows.", commands: [Command("list", "List them.")],
+    "accounts", "The accounts that this store knows: list, switch, remove.",
+    discussion: """
+      An account is one session at one server; login --account NAME gives it a name. Where NAME is asked for, the address or the name \
+      of whoever is signed in there does, too.
+      """,
+    commands: [
+      Command(
+        "list", "List them; a star marks the one that commands use.",
+        examples: [.init("chirp accounts", "all of them"), .init("chirp accounts list --json", "for a program")]),
+      Command(
+        "switch", "Let commands use another one from now on.",
+        positionals: [Positional("NAME", "The account's name, or who is signed in there.")],
+        examples: [.init("chirp accounts switch work", "from now on; --account NAME is for one command")]),
+      Command(
+        "remove", "Sign out of one, and forget it.",
+        positionals: [Positional("NAME", "The account's name, or who is signed in there.")],
+        examples: [.init("chirp accounts remove work", "signs out here and at the server")]),
+    ],
     defaultCommand: "list")
 
   private static let store = Command(
-    "store", "The session store itself.",
+    "store", "The session store itself: info, rekey, migrate.",
     commands: [
       Command(
         "info", "Tell where it is, what guards it, and how much is in it.",
-        discussion: "Asks for no passphrase; without one, the sessions are not counted."),
+        discussion: "Asks for no passphrase; without one, the sessions are not counted.",
+        examples: [.init("chirp store info", "where it is, and what guards it")]),
       Command(
         "rekey", "Give it a new key and a new guard; everybody stays signed in.",
-        discussion: "For when a copy of it may have leaked. Interrupted anywhere, the store stays whole."),
+        discussion: "For when a copy of it may have leaked. Interrupted anywhere, the store stays whole.",
+        examples: [.init("chirp store rekey", "a copy of the store opens nothing new")]),
       Command(
         "migrate", "Move it to another key source, or take over the sessions of another store.",
         discussion: "What is moved is copied, read back, and only then deleted. Nothing that is here is overwritten.",
@@ -137,7 +196,11 @@ public enum ChirpProgram: Sendable {
             "new-passphrase-file", "FILE", kind: .file, "With --to passphrase: read the new one from a file."),
           .value("from", "DIR", kind: .folder, "The folder of a store whose sessions are to come here."),
         ],
-        examples: [.init("chirp store migrate --to passphrase", "asks for a new passphrase, twice")]),
+        examples: [
+          .init("chirp store migrate --to passphrase", "asks for a new passphrase, twice"),
+          .init("chirp store migrate --to passphrase --new-passphrase-file passphrase.txt", "from a script"),
+          .init("chirp store migrate --from old-state", "take over another folder's sessions"),
+        ]),
     ],
     defaultCommand: "info")
 
@@ -146,5 +209,6 @@ public enum ChirpProgram: Sendable {
     discussion: "Changes nothing, unless told to. Ends with 6 or 7 when there is a problem, as other commands do.",
     options: [
       .flag("repair", "Move what cannot be read any more aside, so that you can sign in again; deletes nothing.")
-    ])
+    ],
+    examples: [.init("chirp doctor", "what is wrong"), .init("chirp doctor --repair", "so that login works again")])
 }

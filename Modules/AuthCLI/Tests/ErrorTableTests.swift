@@ -126,7 +126,7 @@ struct ErrorTableTests {
       + TransportError.Code.allCases.map {
         CommandFailure(TransportError($0, mayHaveBeenSent: false, message: "")).kind
       }
-      + ["usage", "cancelled", "terminal", "output.closed", "other", "api.status"]
+      + ["usage", "account.notFound", "cancelled", "terminal", "output.closed", "other", "api.status"]
     for kind in kinds { #expect(page.contains("`\(kind)`"), "\(kind)") }
     var failure = CommandFailure(
       APIError(.rateLimited, status: 429, fields: ["a": "b"], retryAfter: .seconds(1), requestID: "r"))

@@ -47,6 +47,13 @@ import Testing
       _ arguments: String..., typed: [String]? = nil, environment: [String: String] = [:], helper: String = "/nowhere",
       stateDir: String? = nil
     ) async -> Outcome {
+      await run(arguments, typed: typed, environment: environment, helper: helper, stateDir: stateDir)
+    }
+
+    func run(
+      _ arguments: [String], typed: [String]? = nil, environment: [String: String] = [:], helper: String = "/nowhere",
+      stateDir: String? = nil
+    ) async -> Outcome {
       let console = ScriptedConsole(typed: typed)
       let clock = clock
       let program = ChirpCommandLine(
@@ -103,6 +110,22 @@ import Testing
       #expect(outcome.code == 0 && outcome.error.contains("Everybody stays signed in"))
       #expect(try Data(contentsOf: URL(fileURLWithPath: world.folder + "/key")) != before)
       #expect(await world.run("status").code == 0)
+    }
+  }
+
+  @Test(
+    "a key source that is not the store's is 6, and the hint names the command that changes it",
+    arguments: [["status"], ["store", "rekey"], ["token"], []])
+  func wrongSource(command: [String]) async throws {
+    try await World.lend { world in
+      try await world.signIn()
+      let flag = await world.run(command + ["--key-source", "passphrase"], typed: ["x", "x"])
+      #expect(flag.code == 6)
+      #expect(flag.error.contains("leave --key-source out") && flag.error.contains("migrate --to passphrase"))
+      let variable = await world.run(command, environment: ["CHIRP_KEY_SOURCE": "secret-service"])
+      #expect(variable.code == 6)
+      #expect(variable.error.contains("unset CHIRP_KEY_SOURCE") && variable.error.contains("--to secret-service"))
+      #expect(await world.run("status").code == 0, "nothing was changed")
     }
   }
 

@@ -101,7 +101,8 @@ public final class InMemorySessionStore: SessionStore {
       let outcome = body(&change)
       var counter = contents.stampCounter
       let new = change.state.committed(over: old, in: slot, counter: &counter)
-      guard new != old || !change.revocations.isEmpty else { return (old, outcome) }
+      let switches = change.becomesCurrent && contents.lastSignedIn != slot
+      guard new != old || switches || !change.revocations.isEmpty else { return (old, outcome) }
       contents.stampCounter = counter
       contents.slots[slot] = new.isEmpty ? nil : new
       contents.outbox.removeAll { $0.isOverdue(at: now) }
@@ -109,7 +110,9 @@ public final class InMemorySessionStore: SessionStore {
       contents.outbox.removeAll { ids.contains($0.id) }
       contents.outbox += change.revocations
       contents.changes &+= 1
-      if let record = new.record, record.sessionID != old.record?.sessionID { contents.lastSignedIn = slot }
+      if switches || new.record != nil && new.record?.sessionID != old.record?.sessionID {
+        contents.lastSignedIn = slot
+      }
       return (new, outcome)
     }
   }

@@ -27,6 +27,8 @@ public struct SlotChange: Sendable {
   public var state: SlotState
   /// Rows to add to the outbox in the same transaction.
   public var revocations: [PendingRevocation] = []
+  /// Whether the slot becomes the one that `lastSignedIn` gives, without a sign-in: what switching accounts means.
+  public var becomesCurrent = false
 }
 
 /// A refresh lock that is held (S15): across processes, and gone with its holder.
@@ -44,8 +46,8 @@ public protocol SessionStore: Sendable {
   /// The slot as it stands; an unknown slot is an empty state.
   func read(_ slot: SessionSlot) async throws(StoreError) -> SlotState
 
-  /// Reads the slot, lets `body` change it, and commits; if `body` leaves it as it was and adds no revocation, nothing
-  /// is written.
+  /// Reads the slot, lets `body` change it, and commits; if `body` leaves it as it was, adds no revocation and
+  /// makes no other slot the current one, nothing is written.
   ///
   /// A record whose session id or tokens differ from what stood there gets the store's next stamp, whatever stamp
   /// `body` set; otherwise its stamp stays. Once it returns, a kill loses nothing. A stored `intent` is padded to a
@@ -73,6 +75,7 @@ public protocol SessionStore: Sendable {
   /// The slots that hold a session or a note, in no promised order.
   func slots() async throws(StoreError) -> [SessionSlot]
 
-  /// The slot that was signed in to last, over all servers: what a command line without `--server` means.
+  /// The slot that was signed in to last, over all servers, or switched to since (`SlotChange.becomesCurrent`): what a
+  /// command line without `--server` means.
   func lastSignedIn() async throws(StoreError) -> SessionSlot?
 }

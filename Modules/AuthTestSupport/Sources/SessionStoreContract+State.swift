@@ -137,6 +137,15 @@ extension SessionStoreContract {
       try require(try await subject.store.lastSignedIn() == third, "a sign-out forgot the last server")
       _ = try await subject.store.update(third) { $0.state = SlotState() }
       try require(Set(try await subject.store.slots()) == [subject.slot, other], "an emptied slot is still listed")
+      let counter = try await subject.peer.changeCounter()
+      _ = try await subject.store.update(other) { $0.becomesCurrent = true }
+      try require(try await subject.peer.lastSignedIn() == other, "a switch is not seen")
+      try require(try await subject.peer.changeCounter() != counter, "a switch is no change")
+      try require(try await subject.peer.read(other).record?.accessToken == "rotated", "a switch changed the session")
+      let empty = SessionSlot(server: subject.slot.server, account: "nobody")
+      _ = try await subject.store.update(empty) { $0.becomesCurrent = true }
+      try require(try await subject.peer.lastSignedIn() == empty, "a switch to an empty slot is not seen")
+      try require(Set(try await subject.store.slots()) == [subject.slot, other], "a switch lists an empty slot")
       try require(
         try await subject.store.read(other).record?.accessToken == "rotated", "one slot's change reached another")
     },

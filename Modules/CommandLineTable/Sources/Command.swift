@@ -34,6 +34,8 @@ public struct Command: Sendable {
   public var isHidden: Bool
   /// Whether an argument too many may be a secret (`login NAME PASSWORD`), so that the error does not repeat it.
   public var hidesArguments: Bool
+  /// What the table answers by itself, before the program is asked.
+  var builtIn: BuiltIn?
 
   /// Makes a command.
   public init(

@@ -114,4 +114,16 @@ public struct Option: Sendable {
     let withValue = kind == .flag ? long : "\(long) \(valueName)"
     return short.map { "-\($0), \(withValue)" } ?? "    \(withValue)"
   }
+
+  /// What help says of the option.
+  var notes: String {
+    var notes = help
+    if case .choice(let choices) = kind, valueName != choices.joined(separator: "|") {
+      notes += " One of \(choices.joined(separator: ", "))."
+    }
+    if isRepeated { notes += " May be repeated." }
+    if let defaultValue { notes += " [default: \(defaultValue)]" }
+    if let environment { notes += " [env: \(environment)]" }
+    return notes
+  }
 }

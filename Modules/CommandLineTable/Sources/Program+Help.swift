@@ -1,5 +1,6 @@
 extension Program {
-  /// The help page of a command: 80 columns at most, and for a program with commands 24 rows if they can hold it.
+  /// The help page of a command: 80 columns at most. The page of a program with commands leaves out what stands elsewhere, so that a
+  /// terminal of 24 rows shows it whole, with the next prompt under it, if its commands alone leave room for that.
   ///
   /// - Parameter path: the words of the command; none for the program itself. Words that name no command give the
   ///   program's page.
@@ -8,9 +9,25 @@ extension Program {
   }
 
   func help(for chain: [Command]) -> String {
-    let full = page(for: chain, isCompact: false)
-    let rows = full.utf8.count { $0 == UInt8(ascii: "\n") } + 1
-    return chain.count == 1 && rows > 24 && !root.commands.isEmpty ? page(for: chain, isCompact: true) : full
+    let full = page(for: chain, .full)
+    guard chain.count == 1, !root.commands.isEmpty, !fitsScreen(full) else { return full }
+    let compact = page(for: chain, .compact)
+    return fitsScreen(compact) ? compact : page(for: chain, .terse)
+  }
+
+  /// How much of a page is shown.
+  private enum Detail: Comparable {
+    /// The commands and the examples; where the rest is told.
+    case terse
+    /// The options' names, too.
+    case compact
+    /// Everything.
+    case full
+  }
+
+  /// Whether 23 rows hold a page: the last of 24 is the prompt's.
+  private func fitsScreen(_ page: String) -> Bool {
+    page.utf8.count { $0 == UInt8(ascii: "\n") } + 1 <= 23
   }
 
   /// All global options in full, the environment, and the exit codes: `PROGRAM help options`.
@@ -37,15 +54,15 @@ extension Program {
     return (parts + command.positionals.map(\.usage)).joined(separator: " ")
   }
 
-  private var ownOptions: [Option] {
+  var ownOptions: [Option] {
     [.flag("help", short: "h", "Show help, also of a command."), .flag("version", "Show the version.")]
   }
 
-  private func page(for chain: [Command], isCompact: Bool) -> String {
+  private func page(for chain: [Command], _ detail: Detail) -> String {
     guard let command = chain.last else { return "" }
     var lines = TextColumns.wrap(command.summary, width: 80)
     lines += TextColumns.wrap("Usage: \(usage(of: chain))", width: 80, indent: 7)
-    if !command.discussion.isEmpty, !isCompact {
+    if !command.discussion.isEmpty, detail == .full {
       lines +=
         [""]
         + command.discussion.split(separator: "\n", omittingEmptySubsequences: false)
@@ -62,15 +79,16 @@ extension Program {
     if !command.positionals.isEmpty {
       lines += ["", "Arguments:"] + TextColumns.rows(command.positionals.map { ($0.usage, $0.help) })
     }
-    if isCompact {
+    switch detail {
+    case .terse: lines += ["", "Options: \(root.name) help options. More about a command: \(root.name) help COMMAND."]
+    case .compact:
       let names = (root.options + ownOptions).filter { !$0.isHidden }.map(\.spelled).joined(separator: " ")
       lines += ["", "Options\(more):"]
       lines += TextColumns.wrap(names, width: 78).map { "  \($0)" }
-    } else {
-      lines += optionRows(of: chain)
+    case .full: lines += optionRows(of: chain)
     }
     lines += exampleRows(of: command)
-    if chain.count == 1, !isCompact { lines += variableRows + exitCodeRows }
+    if chain.count == 1, detail == .full { lines += variableRows + exitCodeRows }
     return lines.joined(separator: "\n")
   }
 
@@ -110,16 +128,6 @@ extension Program {
   }
 
   private func rows(of options: [Option]) -> [String] {
-    TextColumns.rows(
-      options.filter { !$0.isHidden }.map { option in
-        var notes = option.help
-        if case .choice(let choices) = option.kind, option.valueName != choices.joined(separator: "|") {
-          notes += " One of \(choices.joined(separator: ", "))."
-        }
-        if option.isRepeated { notes += " May be repeated." }
-        if let value = option.defaultValue { notes += " [default: \(value)]" }
-        if let variable = option.environment { notes += " [env: \(variable)]" }
-        return (option.label, notes)
-      })
+    TextColumns.rows(options.filter { !$0.isHidden }.map { ($0.label, $0.notes) })
   }
 }

@@ -66,7 +66,30 @@ private struct Parser {
         .missingCommand,
         "Say which command: \(command.commands.filter { !$0.isHidden }.map(\.name).joined(separator: ", ")).")
     }
-    return .run(try finish())
+    let call = try finish()
+    guard let builtIn = command.builtIn else { return .run(call) }
+    return .print(try answer(builtIn, call))
+  }
+
+  /// The text of a command that the table answers by itself.
+  private func answer(_ builtIn: BuiltIn, _ call: Invocation) throws(UsageError) -> String {
+    switch builtIn {
+    case .completion:
+      guard let shell = call.argument("SHELL").flatMap(Shell.init(rawValue:)) else {
+        throw error(.missingArgument, "SHELL is missing: \(Shell.allCases.map(\.rawValue).joined(separator: ", ")).")
+      }
+      return program.completion(for: shell)
+    case .manual:
+      let names = program.manualPages
+      if call.flag("list") { return names.joined(separator: "\n") }
+      let name = call.argument("PAGE") ?? program.root.name
+      guard let page = program.manual(name) else {
+        throw error(
+          .badValue, "PAGE: there is no page \(UsageError.quoted(name)).",
+          suggestion: nearestName(to: name, among: names))
+      }
+      return page
+    }
   }
 
   /// Takes a word that is no option; gives an answer if the word is `help`.

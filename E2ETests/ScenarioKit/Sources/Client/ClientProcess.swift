@@ -58,6 +58,28 @@ final class ClientProcess: Sendable {
     }
   }
 
+  /// What it believes.
+  var view: ClientView {
+    var view = ClientView(state: "", reason: nil, userNames: [], events: events)
+    switch engine.snapshot.state {
+    case .unknown: view.state = "unknown"
+    case .unavailable: view.state = "unavailable"
+    case .signedOut(let reason):
+      view.state = "signedOut"
+      view.reason =
+        switch reason {
+        case .neverSignedIn: "neverSignedIn"
+        case .byUser: "byUser"
+        case .refreshRefused: "refreshRefused"
+        case .elsewhere: "elsewhere"
+        }
+    case .signedIn(let summary):
+      view.state = "signedIn"
+      if let user = summary.user { view.userNames = [user.email, user.username].compactMap(\.self) }
+    }
+    return view
+  }
+
   /// What it has heard of its engine, by name.
   var events: [String] { heard.withLock { $0 }.map(\.name) }
 
@@ -103,7 +125,7 @@ final class ClientProcess: Sendable {
   }
 
   private func call(_ method: String, _ path: String, _ body: JSONValue?) async throws -> Outcome {
-    let root = parts.profile == .envelope ? "/envelope" : ""
+    let root = parts.profile == .envelope && !path.hasPrefix("/envelope") ? "/envelope" : ""
     var headers = HTTPFields()
     if body != nil { headers["Content-Type"] = "application/json" }
     let response = try await api.sendRaw(

@@ -90,24 +90,7 @@ final class LibraryWorld: ScenarioWorld {
   func client(_ name: String) async throws(WorldError) -> ClientView {
     let process = try await process(name)
     await settle()
-    var view = ClientView(state: "", reason: nil, userNames: [], events: process.events)
-    switch process.engine.snapshot.state {
-    case .unknown: view.state = "unknown"
-    case .unavailable: view.state = "unavailable"
-    case .signedOut(let reason):
-      view.state = "signedOut"
-      view.reason =
-        switch reason {
-        case .neverSignedIn: "neverSignedIn"
-        case .byUser: "byUser"
-        case .refreshRefused: "refreshRefused"
-        case .elsewhere: "elsewhere"
-        }
-    case .signedIn(let summary):
-      view.state = "signedIn"
-      if let user = summary.user { view.userNames = [user.email, user.username].compactMap(\.self) }
-    }
-    return view
+    return process.view
   }
 
   func form(_ name: String) async throws(WorldError) -> FormView {

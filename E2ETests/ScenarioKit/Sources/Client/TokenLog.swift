@@ -45,8 +45,10 @@ final class TokenLog: Sendable {
   private static func collect(_ value: JSONValue, into pair: inout Pair) {
     for (name, member) in value.object ?? [:] {
       switch (name, member) {
-      case ("accessToken", .string(let token)) where !token.isEmpty: pair.access = token
-      case ("refreshToken", .string(let token)) where !token.isEmpty: pair.refresh = token
+      case ("accessToken", .string(let token)), ("access_token", .string(let token)):
+        if !token.isEmpty { pair.access = token }
+      case ("refreshToken", .string(let token)), ("refresh_token", .string(let token)):
+        if !token.isEmpty { pair.refresh = token }
       default: collect(member, into: &pair)
       }
     }

@@ -25,27 +25,68 @@ final class ChildProcess: Sendable {
   let id: pid_t
   private let life = Guarded(Life.running([]))
 
+  /// Where one of a program's three streams leads.
+  enum Stream: Sendable {
+    /// A file that it reads (standard input) or that is made anew (the other two).
+    case file(String)
+    /// A descriptor of this process; it stays open here.
+    case descriptor(Int32)
+    /// A pipe that ends when this process does, however it does; for standard input.
+    case lifeline
+    /// A terminal by its path, for reading and writing.
+    case terminal(String)
+  }
+
+  /// How a program stands to this one.
+  enum Standing: Sendable {
+    /// In this process's group, so that an interrupt at the terminal reaches it too.
+    case same
+    /// The leader of a group of its own: signals go to the whole group.
+    case ownGroup
+    /// The leader of a session of its own: the first terminal that it opens is its controlling one.
+    case ownSession
+  }
+
+  private let standing: Standing
+
   /// Starts a program.
   ///
   /// - Parameters:
   ///   - input: the file that it reads, `/dev/null` for none; nil for a pipe that ends when this process does, however it does.
   ///   - output: the file that its standard output goes to.
   ///   - errors: the file that its standard error goes to.
-  init(
+  convenience init(
     _ program: String, _ arguments: [String], environment: [String: String], input: String?, output: String,
     errors: String
   ) throws(WorldError) {
-    let lifeline = input == nil ? try Lifeline() : nil
+    try self.init(
+      program, arguments, environment: environment,
+      streams: [input.map { .file($0) } ?? .lifeline, .file(output), .file(errors)])
+  }
+
+  /// Starts a program with its three streams.
+  init(
+    _ program: String, _ arguments: [String], environment: [String: String], streams: [Stream],
+    standing: Standing = .same
+  ) throws(WorldError) {
+    self.standing = standing
+    var lifeline: Lifeline?
     var actions = posix_spawn_file_actions_t()
     posix_spawn_file_actions_init(&actions)
     defer { posix_spawn_file_actions_destroy(&actions) }
-    if let input {
-      posix_spawn_file_actions_addopen(&actions, 0, input, O_RDONLY, 0)
-    } else if let lifeline {
-      posix_spawn_file_actions_adddup2(&actions, lifeline.end, 0)
+    for (number, stream) in zip(Int32(0)..., streams) {
+      switch stream {
+      case .file(let path):
+        let flags = number == 0 ? O_RDONLY : O_WRONLY | O_CREAT | O_TRUNC
+        posix_spawn_file_actions_addopen(&actions, number, path, flags, 0o600)
+      case .terminal(let path): posix_spawn_file_actions_addopen(&actions, number, path, O_RDWR, 0)
+      case .descriptor(let descriptor): posix_spawn_file_actions_adddup2(&actions, descriptor, number)
+      case .lifeline:
+        let line = try Lifeline()
+        posix_spawn_file_actions_adddup2(&actions, line.end, number)
+        lifeline = line
+      }
     }
-    posix_spawn_file_actions_addopen(&actions, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-    posix_spawn_file_actions_addopen(&actions, 2, errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -55,7 +96,10 @@ final class ChildProcess: Sendable {
     posix_spawnattr_setsigmask(&attributes, &signals)
     sigaddset(&signals, SIGPIPE)
     posix_spawnattr_setsigdefault(&attributes, &signals)
-    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
+    var flags = Int32(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF)
+    if standing == .ownGroup { flags |= Int32(POSIX_SPAWN_SETPGROUP) }
+    if standing == .ownSession { flags |= Self.newSession }
+    posix_spawnattr_setflags(&attributes, Int16(flags))
     var words = ([program] + arguments).map { strdup($0) } + [nil]
     var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
     defer { for word in words + variables { free(word) } }
@@ -64,11 +108,20 @@ final class ChildProcess: Sendable {
     guard code == 0 else { throw WorldError("\(program) cannot be started: \(String(cString: strerror(code)))") }
     id = child
     lifeline?.handOver()
-    let (process, life) = (child, life)
+    let (process, life, held) = (child, life, lifeline)
     Thread.detachNewThread {
       Self.reap(process, life)
-      lifeline?.close()
+      held?.close()
     }
+  }
+
+  /// `POSIX_SPAWN_SETSID`, which the module map of neither system shows.
+  private static var newSession: Int32 {
+    #if canImport(Darwin)
+      0x0400
+    #else
+      0x80
+    #endif
   }
 
   /// Waits for the end of the program on a thread that may block.
@@ -102,7 +155,8 @@ final class ChildProcess: Sendable {
   /// Sends it a signal, if it still runs.
   func signal(_ number: Int32) {
     life.withLock { life in
-      if case .running = life { _ = kill(id, number) }
+      guard case .running = life else { return }
+      _ = kill(standing == .same ? id : -id, number)
     }
   }
 }

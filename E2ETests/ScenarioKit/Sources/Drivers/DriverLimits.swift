@@ -1,3 +1,4 @@
+package import CheckedYAML
 internal import Groundwork
 
 /// The checked-in list of what each driver cannot do or see, with reasons.

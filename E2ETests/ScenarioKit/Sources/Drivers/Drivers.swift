@@ -1,7 +1,11 @@
+internal import Groundwork
+
 /// The drivers of a run, by the names of the command line.
 package struct Drivers: Sendable {
   /// The drivers in the order in which they were named.
   package var all: [any ScenarioDriver]
+  /// The drivers of this package, by name.
+  package static let names = ["inprocess", "http", "cli"]
   private var endings: [@Sendable () async -> Void]
 
   /// Makes drivers; what they share over a run, such as a server, starts now.
@@ -21,7 +25,18 @@ package struct Drivers: Sendable {
         let driver = try await CLIDriver()
         drivers.all.append(driver)
         drivers.endings.append { await driver.stop() }
-      default: throw WorldError("there is no driver \"\(name)\"")
+      case _ where name.hasPrefix("exec:"):
+        let command = name.dropFirst("exec:".count)
+        guard !command.allSatisfy(\.isWhitespace) else {
+          throw WorldError("exec: needs the command that starts the client, as in exec:./client.py")
+        }
+        let driver = try await ExecDriver(command: String(command))
+        drivers.all.append(driver)
+        drivers.endings.append { await driver.stop() }
+      default:
+        let hint = nearestName(to: name, among: Self.names).map { "; did you mean \"\($0)\"?" } ?? ""
+        let known = Self.names.joined(separator: ", ")
+        throw WorldError("there is no driver \"\(name)\"\(hint). Known: \(known), exec:COMMAND")
       }
     }
     return drivers

@@ -1,3 +1,4 @@
+package import CheckedYAML
 package import Groundwork
 
 /// One scenario: what a server is like, what clients do, and what has to hold at every step and at the end.
@@ -12,6 +13,8 @@ package struct Scenario: Sendable {
   package var report: String?
   /// The client's dialect and its screens' texts.
   package var profile: Profile
+  /// Dialects that it says nothing about, and why.
+  package var notApplicable: [String: String] = [:]
   /// What it needs of a driver beyond what its steps tell.
   package var needs: [String]
   /// Why it is not run at all, if the author says so.

@@ -1,9 +1,14 @@
+package import CheckedYAML
+
 /// The whole scenario format as one value.
 package enum ScenarioFormat {
   /// The operations that the server tells apart, the same in every dialect; `unknown` fits none of them.
   package static let operations = [
     "login", "register", "refresh", "logout", "me", "feed", "post", "unknown",
   ]
+
+  /// The dialects of the server.
+  package static let dialects = ["chirp", "envelope", "supabase", "oauth2"]
 
   /// Verbs that need no argument: such a step may be one word.
   static let bareVerbs = ["refresh", "logout", "token", "restore", "relaunch", "reboot", "kill", "offline", "online"]
@@ -28,6 +33,11 @@ package enum ScenarioFormat {
           "needs", .list(.choice(Feature.allCases.map(\.rawValue))),
           "what a driver must be able to do beyond what steps tell"),
         FieldShape("skip", .text, "why it is not run"),
+        FieldShape(
+          "notApplicable",
+          .object(
+            ObjectShape("a list of dialects", dialects.map { FieldShape($0, .text, "why it says nothing about it") })),
+          "dialects that it says nothing about, each with its reason"),
         FieldShape(
           "profile", .choice(Scenario.Profile.allCases.map(\.rawValue)), "which document's app: its dialect and texts"),
         FieldShape("server", policy, "the server's policy"),

@@ -1,3 +1,4 @@
+package import CheckedYAML
 internal import Groundwork
 
 /// Makes a scenario from a file's text: YAML, then shape, then what only the whole file can tell.
@@ -79,11 +80,13 @@ struct Reading {
     let steps = (root["steps"]?.elements ?? []).map { step($0) }
     checkBackground(steps)
     if let steps = root["steps"], steps.elements.isEmpty { fault(steps.mark, "a scenario needs a step at least") }
-    return Scenario(
+    var scenario = Scenario(
       file: file, name: root["name"]?.text ?? "", covers: root["covers"]?.texts ?? [], report: root["report"]?.text,
       profile: profile, needs: root["needs"]?.texts ?? [], skip: root["skip"]?.text,
       policy: root["server"].map { policy($0) } ?? [:], users: users,
       scripts: scripts, steps: steps, expect: finalExpectation(root["expect"] ?? root))
+    scenario.notApplicable = root["notApplicable"]?.textTable ?? [:]
+    return scenario
   }
 
   /// Only ids of the same document: "D3.55" is not near to "S5".

@@ -19,7 +19,7 @@ package enum JUnitReport {
 
   private static func counts(_ reports: [ScenarioReport]) -> String {
     let failures = reports.count { $0.result == .failed }
-    let skipped = reports.count { $0.result == .skipped }
+    let skipped = reports.count { $0.result == .skipped || $0.result == .known }
     let seconds = reports.reduce(0) { $0 + $1.seconds }
     return "tests=\"\(reports.count)\" failures=\"\(failures)\" skipped=\"\(skipped)\" time=\"\(fixed(seconds))\""
   }
@@ -29,10 +29,9 @@ package enum JUnitReport {
       "    <testcase classname=\"\(escaped(report.scenario.file))\" name=\"\(escaped(report.scenario.name))\" time=\"\(fixed(report.seconds))\""
     switch report.result {
     case .passed: return [open + "/>"]
-    case .skipped:
-      return [
-        open + ">", "      <skipped message=\"\(escaped(report.skipReason ?? ""))\"/>", "    </testcase>",
-      ]
+    case .skipped, .known:
+      let message = (report.result == .known ? "fails as expected: " : "") + (report.skipReason ?? "")
+      return [open + ">", "      <skipped message=\"\(escaped(message))\"/>", "    </testcase>"]
     case .failed:
       let first = report.failures.first
       let message = "expected \(first?.expected ?? ""), seen \(first?.seen ?? "")"

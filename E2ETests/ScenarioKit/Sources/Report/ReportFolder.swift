@@ -42,10 +42,15 @@ package enum ReportFolder {
 
   /// Writes junit.xml, results.json and report.html.
   package static func write(_ reports: [ScenarioReport], to folder: String) throws(WorldError) {
-    let files = [
+    var files = [
       ("junit.xml", JUnitReport.text(reports)), ("results.json", try ResultsReport.text(reports)),
       ("report.html", HTMLReport.text(reports)),
     ]
+    for (index, conformance) in ConformanceReport.all(reports).enumerated() {
+      let name = index == 0 ? "conformance" : "conformance-\(index + 1)"
+      files.append(("\(name).html", conformance.html))
+      files.append(("\(name).json", try ResultsReport.text(conformance.json)))
+    }
     do {
       try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
       for (name, text) in files {

@@ -10,7 +10,11 @@ internal import Groundwork
 package enum ResultsReport {
   /// The file's text.
   package static func text(_ reports: [ScenarioReport]) throws(WorldError) -> String {
-    let value: JSONValue = ["format": 1, "results": .array(reports.map(json))]
+    try text(["format": 1, "results": .array(reports.map(json))])
+  }
+
+  /// Any value as a file's text.
+  static func text(_ value: JSONValue) throws(WorldError) -> String {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .prettyPrinted, .withoutEscapingSlashes]
     do {
@@ -51,6 +55,7 @@ package enum ResultsReport {
     var report = ScenarioReport(
       scenario: scenario, driver: driver, result: result, skipReason: json["skipReason"]?.string)
     report.seconds = (json["milliseconds"]?.number ?? 0) / 1000
+    report.unjudged = (json["notJudged"]?.array ?? []).compactMap(\.string)
     report.journal = (json["journal"]?.array ?? []).compactMap { JournalEntry($0) }
     report.steps = (json["steps"]?.array ?? []).map { step in
       ScenarioReport.StepRecord(
@@ -71,6 +76,7 @@ package enum ResultsReport {
       "file": .string(scenario.file), "name": .string(scenario.name), "driver": .string(report.driver),
       "covers": .array(scenario.covers.map { .string($0) }), "report": scenario.report.map { .string($0) } ?? .null,
       "result": .string(report.result.rawValue), "skipReason": report.skipReason.map { .string($0) } ?? .null,
+      "notJudged": .array(report.unjudged.map { .string($0) }),
       "milliseconds": .number((report.seconds * 1000).rounded()),
       "steps": .array(
         report.steps.map { step in

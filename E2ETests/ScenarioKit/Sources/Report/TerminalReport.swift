@@ -7,6 +7,7 @@ package enum TerminalReport {
     case .passed: return ["✓ \(name) (\(milliseconds(report.seconds)))"]
     // Why is told once for all of them, at the end.
     case .skipped: return ["- \(name): skipped"]
+    case .known: return ["≈ \(name): fails as expected: \(report.skipReason ?? "")"]
     case .failed:
       var lines = ["✗ \(name) (\(milliseconds(report.seconds)))"]
       for failure in report.failures {
@@ -29,12 +30,13 @@ package enum TerminalReport {
       runs[index].all += 1
     }
     let distinct = Set(reports.filter { $0.result == .passed }.map(\.scenario.file))
-      .subtracting(reports.filter { $0.result == .failed }.map(\.scenario.file))
+      .subtracting(reports.filter { $0.result == .failed || $0.result == .known }.map(\.scenario.file))
     let perDriver = runs.map { run in
       "\(run.driver) \(run.passed) of \(run.all)\(run.skipped > 0 ? " (\(run.skipped) skipped)" : "")"
     }.joined(separator: ", ")
     let count = { (result: ScenarioReport.Result) in reports.count { $0.result == result } }
-    return skipped(reports) + [
+    let known = count(.known)
+    return skipped(reports) + (known > 0 ? ["\(known) failed as the baseline expects"] : []) + [
       "\(distinct.count) distinct scenarios passed; runs: \(perDriver.isEmpty ? "none" : perDriver)",
       "\(count(.passed)) passed, \(count(.failed)) failed, \(count(.skipped)) skipped",
     ]

@@ -6,6 +6,15 @@ package protocol ScenarioDriver: Sendable {
   /// How many scenarios it runs at once at most, whatever `--jobs` says; nil for no limit of its own.
   var maximumJobs: Int? { get }
 
+  /// The name under which `drivers.yaml` has its limits.
+  var limitsName: String { get }
+
+  /// Why it cannot run a scenario, beyond what `drivers.yaml` says of its kind; nil if it can.
+  func lacks(_ scenario: Scenario) -> String?
+
+  /// How much real time a scenario may take beyond the runner's limit, since the driver has to wait in it.
+  func allowance(for scenario: Scenario) -> Duration
+
   /// Runs `body` in a new world for the scenario.
   ///
   /// - Parameter realm: a name of its own for the scenario's realm.
@@ -16,6 +25,12 @@ package protocol ScenarioDriver: Sendable {
 
 extension ScenarioDriver {
   package var maximumJobs: Int? { nil }
+
+  package var limitsName: String { name }
+
+  package func lacks(_ scenario: Scenario) -> String? { nil }
+
+  package func allowance(for scenario: Scenario) -> Duration { .zero }
 }
 
 /// How one scenario went under one driver.
@@ -23,6 +38,8 @@ package struct ScenarioReport: Sendable {
   /// What came out.
   package enum Result: String, Sendable {
     case passed, failed, skipped
+    /// It failed, as the baseline says.
+    case known
   }
 
   /// A step as it went.
@@ -41,16 +58,31 @@ package struct ScenarioReport: Sendable {
     package var place: String
     package var expected: String
     package var seen: String
+
+    /// Makes a failure.
+    package init(place: String, expected: String, seen: String) {
+      self.place = place
+      self.expected = expected
+      self.seen = seen
+    }
+
+    /// What is expected of the rig itself: no client is to blame if that fails.
+    static let workingRig = "the rig to work"
+
+    /// Whether the rig failed, and not the client.
+    package var isOfTheRig: Bool { expected == Self.workingRig }
   }
 
   package var scenario: Scenario
   package var driver: String
   package var result: Result
-  /// Why it was skipped.
+  /// Why it was skipped, or why it is known to fail.
   package var skipReason: String?
   package var steps: [StepRecord] = []
   package var failures: [Failure] = []
   package var journal: [JournalEntry] = []
+  /// What was expected and could not be judged, since the client does not tell it.
+  package var unjudged: [String] = []
   /// Real time.
   package var seconds: Double = 0
 

@@ -8,6 +8,8 @@ package struct Runner: Sendable {
   package var timeLimit: Duration
   /// What each driver lacks.
   package var limits: DriverLimits
+  /// The last word on each report, such as a baseline's.
+  package var judge: @Sendable (ScenarioReport) -> ScenarioReport = { $0 }
   /// Tells of each report as it comes, from one task at a time.
   package var onReport: @Sendable (ScenarioReport) -> Void
 
@@ -41,11 +43,12 @@ package struct Runner: Sendable {
       while next < scenarios.count || reports.count < next {
         if next < scenarios.count, next - reports.count < width {
           let (index, scenario) = (next, scenarios[next])
-          group.addTask { (index, await run(scenario, driver: driver, realm: "\(driver.name)-\(index + 1)")) }
+          group.addTask { (index, await run(scenario, driver: driver, realm: "\(driver.limitsName)-\(index + 1)")) }
           next += 1
         } else if let (index, report) = await group.next() {
-          onReport(report)
-          reports[index] = report
+          let judged = judge(report)
+          onReport(judged)
+          reports[index] = judged
         }
       }
       return reports.sorted { $0.key < $1.key }.map(\.value)
@@ -54,7 +57,9 @@ package struct Runner: Sendable {
 
   /// Runs one scenario under one driver; whatever happens, it comes back within the bound.
   package func run(_ scenario: Scenario, driver: any ScenarioDriver, realm: String) async -> ScenarioReport {
-    if let reason = scenario.skip ?? limits.reason(driver: driver.name, scenario: scenario) {
+    let reason =
+      scenario.skip ?? limits.reason(driver: driver.limitsName, scenario: scenario) ?? driver.lacks(scenario)
+    if let reason {
       return ScenarioReport(scenario: scenario, driver: driver.name, result: .skipped, skipReason: reason)
     }
     let start = clock.sinceBoot
@@ -90,7 +95,8 @@ package struct Runner: Sendable {
     let (stream, continuation) = AsyncStream.makeStream(of: ScenarioReport.self)
     let tasks = TaskStarter()
     let run = tasks.start { continuation.yield(await body()) }
-    let alarm = tasks.start { [clock, timeLimit] in
+    let timeLimit = self.timeLimit + driver.allowance(for: scenario)
+    let alarm = tasks.start { [clock] in
       do { try await clock.sleep(for: timeLimit) } catch { return }
       continuation.yield(
         Self.broken(

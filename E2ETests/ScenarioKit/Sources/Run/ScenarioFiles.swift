@@ -1,3 +1,5 @@
+internal import CheckedYAML
+
 #if canImport(FoundationEssentials)
   internal import FoundationEssentials
 #else

@@ -58,18 +58,18 @@ extension ScenarioRun {
       let seen = outcome.status.map { "\($0)" } ?? "of no answer: \(outcome.summary)"
       found.append(Mismatch("status", expected: "\(status)", seen: seen))
     }
-    if let error = expect.error, outcome.error != error {
+    if let error = expect.error, outcome.error != error, tells(.errors) {
       found.append(Mismatch("error", expected: error, seen: outcome.error ?? "none"))
     }
-    if let message = expect.message, !isAtScreen, (outcome.message ?? "") != message {
+    if let message = expect.message, !isAtScreen, (outcome.message ?? "") != message, tells(.messages) {
       found.append(Mismatch("message", expected: "\"\(message)\"", seen: "\"\(outcome.message ?? "")\""))
     }
     for (field, text) in (expect.fields ?? [:]).sorted(by: { $0.key < $1.key })
-    where outcome.fields[field] ?? "" != text {
+    where outcome.fields[field] ?? "" != text && tells(.fields) {
       found.append(
         Mismatch("field \(field)", expected: "\"\(text)\"", seen: "\"\(outcome.fields[field] ?? "")\""))
     }
-    if let retryAfter = expect.retryAfter, outcome.retryAfter != retryAfter {
+    if let retryAfter = expect.retryAfter, outcome.retryAfter != retryAfter, tells(.retryAfter) {
       found.append(Mismatch("retryAfter", expected: retryAfter.text, seen: outcome.retryAfter?.text ?? "none"))
     }
     if let body = expect.body, !(outcome.body ?? .null).contains(body) {
@@ -85,19 +85,26 @@ extension ScenarioRun {
     if let state = expect.state, client.state != state {
       found.append(Mismatch("\(name): state", expected: state, seen: client.state))
     }
-    if let reason = expect.reason, client.reason != reason {
+    if let reason = expect.reason, client.reason != reason, tells(.reason) {
       found.append(Mismatch("\(name): reason", expected: reason, seen: client.reason ?? "none"))
     }
-    if let user = expect.user, !names(of: user).contains(where: client.userNames.contains) {
+    if let user = expect.user, !names(of: user).contains(where: client.userNames.contains), tells(.user) {
       found.append(Mismatch("\(name): user", expected: user, seen: client.userNames.first ?? "none"))
     }
-    if let events = expect.events, client.events != events {
+    if let events = expect.events, client.events != events, tells(.events) {
       found.append(
         Mismatch(
           "\(name): events", expected: events.joined(separator: ", "),
           seen: client.events?.joined(separator: ", ") ?? "not seen"))
     }
     return found
+  }
+
+  /// Whether the clients tell it; what they do not tell is noted and not judged.
+  func tells(_ facet: Facet) -> Bool {
+    let tells = world.tells(facet)
+    if !tells { unjudged.withLock { _ = $0.insert(facet) } }
+    return tells
   }
 
   /// The names by which a user of the file may be known to a client.

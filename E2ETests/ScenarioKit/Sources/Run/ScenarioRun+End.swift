@@ -1,3 +1,4 @@
+internal import CheckedYAML
 internal import Groundwork
 
 extension ScenarioRun {
@@ -53,18 +54,18 @@ extension ScenarioRun {
         Mismatch(
           "store: session", expected: isPresent ? "present" : "absent", seen: store.isPresent ? "present" : "absent"))
     }
-    if let isSame = expect.isSameSession, isSame != store.isSameSession {
+    if let isSame = expect.isSameSession, isSame != store.isSameSession, tells(.sameSession) {
       found.append(Mismatch("store: same session", expected: "\(isSame)", seen: "\(store.isSameSession)"))
     }
-    if let rotations = expect.rotations, rotations != store.rotations {
+    if let rotations = expect.rotations, rotations != store.rotations, tells(.rotations) {
       found.append(
         Mismatch("store: rotations", expected: "\(rotations)", seen: store.rotations.map { "\($0)" } ?? "not seen"))
     }
-    if let outbox = expect.pendingRevocations, outbox != store.pendingRevocations {
+    if let outbox = expect.pendingRevocations, outbox != store.pendingRevocations, tells(.outbox) {
       found.append(
         Mismatch("store: outbox", expected: "\(outbox)", seen: store.pendingRevocations.map { "\($0)" } ?? "not seen"))
     }
-    if let user = expect.user, !names(of: user).contains(where: store.userNames.contains) {
+    if let user = expect.user, !names(of: user).contains(where: store.userNames.contains), tells(.user) {
       found.append(Mismatch("store: user", expected: user, seen: store.userNames.first ?? "none"))
     }
     return found

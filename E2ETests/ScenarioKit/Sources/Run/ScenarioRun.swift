@@ -1,3 +1,4 @@
+internal import CheckedYAML
 internal import Groundwork
 
 /// Runs one scenario in one world: step by step, stopping at the first that is not as expected, then the final checks.
@@ -6,6 +7,8 @@ struct ScenarioRun {
   let world: any ScenarioWorld
   /// Tells the runner where the run is, in case it hangs.
   let progress: Guarded<String>
+  /// What could not be judged, since the client does not tell it.
+  let unjudged = Guarded<Set<Facet>>([])
   var report: ScenarioReport
   private var background: [String: Task<[Outcome], Never>] = [:]
   private var backgroundProcess: [String: String] = [:]
@@ -33,10 +36,11 @@ struct ScenarioRun {
       }
       report.journal = try await world.admin.journal()
     } catch {
-      fail(at: progress.withLock { $0 }, expected: "the rig to work", seen: error.message)
+      fail(at: progress.withLock { $0 }, expected: ScenarioReport.Failure.workingRig, seen: error.message)
     }
     for task in background.values { task.cancel() }
     if !report.failures.isEmpty { report.result = .failed }
+    report.unjudged = unjudged.withLock { $0 }.map(\.rawValue).sorted()
     return report
   }
 
@@ -46,7 +50,8 @@ struct ScenarioRun {
 
   private func prepare() async throws(WorldError) {
     let admin = world.admin
-    if scenario.policy.object?.isEmpty == false { try await admin.call("PUT", "policy", scenario.policy) }
+    let policy = world.prepared(scenario.policy, for: scenario)
+    if policy.object?.isEmpty == false { try await admin.call("PUT", "policy", policy) }
     if !scenario.users.isEmpty {
       let users = scenario.users.map { user -> JSONValue in
         ["username": .string(user.name), "email": .string(user.email), "password": .string(user.password)]

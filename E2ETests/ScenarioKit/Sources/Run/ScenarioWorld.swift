@@ -7,6 +7,12 @@ package protocol ScenarioWorld: Sendable {
   /// The scenario's realm of the server.
   var admin: AdminClient { get }
 
+  /// Whether the clients here tell so much: what they do not tell is not judged.
+  func tells(_ facet: Facet) -> Bool
+
+  /// The server's policy as it has to be in this world.
+  func prepared(_ policy: JSONValue, for scenario: Scenario) -> JSONValue
+
   /// Starts tasks that a step leaves in the background.
   var tasks: TaskStarter { get }
 
@@ -48,6 +54,36 @@ package protocol ScenarioWorld: Sendable {
 
   /// Ends everything and removes what was made.
   func close() async
+}
+
+extension ScenarioWorld {
+  package func tells(_ facet: Facet) -> Bool { true }
+
+  package func prepared(_ policy: JSONValue, for scenario: Scenario) -> JSONValue { policy }
+}
+
+/// Something that only some clients tell; a client of this package tells all.
+package enum Facet: String, Sendable, CaseIterable {
+  /// Why nobody is signed in any more.
+  case reason
+  /// The errors' own names: `invalidCredentials`.
+  case errors
+  /// The texts for a person.
+  case messages
+  /// The server's words about single fields.
+  case fields
+  /// How long the server asks to wait.
+  case retryAfter = "retry-after"
+  /// What happened, in order.
+  case events
+  /// Who is signed in.
+  case user
+  /// Whether the stored session is the one of the first sign-in.
+  case sameSession = "same-session"
+  /// How often the session's tokens were replaced.
+  case rotations
+  /// Revocations that wait to be sent.
+  case outbox
 }
 
 /// Which token of a pair.

@@ -1,3 +1,4 @@
+internal import CheckedYAML
 internal import Groundwork
 
 #if canImport(FoundationEssentials)

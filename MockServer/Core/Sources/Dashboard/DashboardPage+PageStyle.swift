@@ -193,8 +193,7 @@ extension DashboardPage {
     .now { width: 100%; flex-wrap: wrap; }
     .advance { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); width: 100%; }
     .advance button { padding: 4px 2px; font-size: .88rem; }
-    [role="tablist"] { display: grid; grid-template-columns: repeat(3, minmax(0, 1fr)); }
-    [role="tab"] { padding: 6px 4px; font-size: .9rem; }
+    [role="tab"] { flex: 1 1 auto; padding: 6px 6px; font-size: .9rem; }
     .policy { grid-template-columns: minmax(0, 1fr); }
     .stack thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
     .stack, .stack tbody, .stack tr, .stack td { display: block; }

@@ -146,10 +146,14 @@ extension DashboardPage {
     return item;
     }, (item, [, number]) => put(item.number, plural(number, "answer waits", "answers wait")));
     }
-    const choices = { rotation: ["none", "strict", "grace", "parent-ok", "gotrue"], tokens: ["opaque", "jwt"] };
+    const choices = {
+    rotation: ["none", "strict", "grace", "parent-ok", "gotrue"], tokens: ["opaque", "jwt-hs256", "jwt-rs256", "jwt-es256"],
+    supabaseErrors: ["current", "oauth"], idTokenFlaw: [null, "audience", "issuer", "signature", "alg-none", "expired", "not-yet-valid", "nonce"],
+    };
     const titles = {
     accessTTL: "Access token lives", refreshTTL: "Refresh token lives", rotation: "Rotation", grace: "Grace window", tokens: "Tokens",
-    clockSkew: "Clock skew it tells", rateLimit: "Rate limit",
+    clockSkew: "Clock skew it tells", rateLimit: "Rate limit", cors: "Cross-origin requests (JSON, null: none)",
+    autoconfirm: "Addresses are confirmed at once", supabaseErrors: "Supabase errors", idTokenFlaw: "Flaw of ID tokens",
     };
     const titleOf = (key) => titles[key] ?? key.replace(/([a-z])([A-Z])/g, "$1 $2").replace(/^./, (letter) => letter.toUpperCase());
     function setUpPolicy() {
@@ -187,6 +191,7 @@ extension DashboardPage {
     const box = el("div", { class: "policy" });
     box.fields = keys.map((key) => policyField(key, policy[key]));
     box.append(...box.fields.map((field) => field.node));
+    for (const field of box.fields) field.show(policy[field.key]);
     return box;
     }, () => {});
     for (const field of $("policy-fields").firstElementChild?.fields ?? []) {
@@ -207,7 +212,8 @@ extension DashboardPage {
     if (key === "rateLimit") return rateLimitField(key, first);
     if (choices[key]) {
     const names = choices[key].includes(first) ? choices[key] : [...choices[key], first];
-    return simple(el("select", options, ...names.map((name) => el("option", { value: name, text: name }))), (input) => input.value, (input, next) => { input.value = next; });
+    return simple(el("select", options, ...names.map((name) => el("option", { value: name ?? "", text: name ?? "none" }))),
+    (input) => input.value === "" ? null : input.value, (input, next) => { input.value = next ?? ""; });
     }
     if (typeof first === "boolean") {
     const names = ["true", "false"];

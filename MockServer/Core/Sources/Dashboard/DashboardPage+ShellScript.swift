@@ -40,8 +40,8 @@ extension DashboardPage {
     const list = async () => {
     try {
     const { realms } = await call("GET", "realms");
-    const names = realms.map((realm) => realm.name ?? realm);
-    $("realms").replaceChildren(...names.map((name) => el("option", { value: name })));
+    $("realms").replaceChildren(...realms.map(({ name, users, requests }) => (
+    el("option", { value: name, label: `${plural(users, "user")}, ${plural(requests, "request")}` }))));
     } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     }

@@ -23,7 +23,8 @@ extension DashboardPage {
     $("more-users").addEventListener("click", () => { usersShown += 200; showUsers(); });
     onState(showUsers);
     }
-    const knownOfUser = new Set(["id", "username", "email", "createdAt", "bannedUntil"]);
+    const knownOfUser = new Set(["id", "username", "email", "createdAt", "bannedUntil", "confirmed", "lastSignInAt"]);
+    const isBanned = (user) => Boolean(user.bannedUntil) && Date.parse(user.bannedUntil) > realmNow();
     function showUsers() {
     const state = store.state;
     if (!state) return;
@@ -62,14 +63,15 @@ extension DashboardPage {
     const parts = row.parts;
     parts.user = user;
     put(parts.name, user.username);
-    put(parts.email, user.email);
+    put(parts.email, user.email || "no email");
     const extras = Object.entries(user).filter(([key, value]) => !knownOfUser.has(key) && value !== null && typeof value !== "object");
     put(parts.extra, extras.map(([key, value]) => `${key}: ${value}`).join(", "));
     parts.extra.hidden = extras.length === 0;
     put(parts.created, `${dateText(user.createdAt)} ${clockText(user.createdAt)}`);
     parts.created.dateTime = user.createdAt;
     const tags = [[live === 0 ? "signed out" : live === 1 ? "signed in" : `signed in, ${live} sessions`, live ? "good" : ""]];
-    if (user.bannedUntil) {
+    if (user.confirmed === false) tags.push(["not confirmed", "warn"]);
+    if (isBanned(user)) {
     const until = Date.parse(user.bannedUntil);
     tags.unshift([until >= forever ? "banned" : `banned until ${dateText(user.bannedUntil)} ${clockText(user.bannedUntil)}`, "bad"]);
     }
@@ -77,15 +79,15 @@ extension DashboardPage {
     put(tag, text);
     tag.className = `tag ${look}`;
     });
-    put(parts.ban, user.bannedUntil ? "Lift ban" : "Ban");
-    parts.ban.setAttribute("aria-label", user.bannedUntil ? `Lift the ban of ${user.username}` : `Ban ${user.username}`);
+    put(parts.ban, isBanned(user) ? "Lift ban" : "Ban");
+    parts.ban.setAttribute("aria-label", isBanned(user) ? `Lift the ban of ${user.username}` : `Ban ${user.username}`);
     parts.out.disabled = false;
     parts.out.hidden = live === 0;
     parts.out.setAttribute("aria-label", `Sign ${user.username} out everywhere`);
     parts.remove.setAttribute("aria-label", `Delete ${user.username}`);
     }
     function ban(user) {
-    const banned = !user.bannedUntil;
+    const banned = !isBanned(user);
     act(() => call("PUT", "users", { user: user.id, banned }), `${user.username} is ${banned ? "banned" : "no longer banned"}.`);
     }
     function signOut(user) {

@@ -54,26 +54,4 @@ extension CommandContext {
     try await output.data(.object(object), lines)
     return code
   }
-
-  /// `chirp accounts list`
-  func listAccounts() async throws {
-    let store = try await store().store
-    let last = try await store.lastSignedIn()
-    var rows: [JSONValue] = []
-    var lines: [String] = []
-    for slot in try await store.slots().sorted(by: { ($0.server, $0.account) < ($1.server, $1.account) }) {
-      let state = try await store.read(slot)
-      let user = state.record?.user
-      var row: [String: JSONValue] = [
-        "server": .string(slot.server), "account": .string(slot.account),
-        "state": state.record == nil ? "signedOut" : "signedIn", "isCurrent": .bool(slot == last),
-      ]
-      if let user { row["user"] = user.json }
-      rows.append(.object(row))
-      let who = state.record == nil ? "signed out" : user?.text ?? "signed in"
-      lines.append("\(slot == last ? "*" : " ") \(slot.account)  \(slot.server)  \(who)")
-    }
-    if rows.isEmpty, !output.isJSON { output.say("There are no accounts.") }
-    try await output.data(.object(["accounts": .array(rows)]), lines)
-  }
 }

@@ -107,15 +107,40 @@ extension CommandContext {
   private func diagnosis(asksNobody: Bool) async throws -> StoreDiagnosis {
     let doctor = try storeDoctor()
     let closed = await doctor.examine(opensKey: false)
-    let kind = closed.info.keySource.flatMap { KeySourceKind(rawValue: $0) }
-    let opens: Bool =
-      switch kind {
-      case nil, .keyfile?: true
-      case .passphrase?:
-        PassphrasePrompt(parts: parts).hasFile || !asksNobody && console.inputIsTerminal
-      case .secretService?: !asksNobody
-      }
-    return opens ? await doctor.examine() : closed
+    return opensKey(of: closed, asksNobody: asksNobody) ? await doctor.examine() : closed
+  }
+
+  /// Whether the store's key can be had: without anybody, or by asking somebody who is there.
+  func opensKey(of closed: StoreDiagnosis, asksNobody: Bool) -> Bool {
+    switch closed.info.keySource.flatMap({ KeySourceKind(rawValue: $0) }) {
+    case nil, .keyfile?: true
+    case .passphrase?: PassphrasePrompt(parts: parts).hasFile || !asksNobody && console.inputIsTerminal
+    case .secretService?: !asksNobody
+    }
+  }
+
+  /// A failure with what helps against it where the command line is the cause: a key source that is not the store's.
+  func explained(_ failure: CommandFailure) async -> CommandFailure {
+    guard failure.kind == "store.unavailable", let wanted = call.text("key-source"), let folder = folderIfKnown(),
+      let kind = KeySourceKind(rawValue: wanted)
+    else { return failure }
+    let doctor = StoreDoctor(folder: folder, time: parts.time, keySource: KeyFileKeySource())
+    guard let present = await doctor.examine(opensKey: false).info.keySource, present != kind.rawValue else {
+      return failure
+    }
+    let leave = call.source(of: "key-source") == .environment ? "unset CHIRP_KEY_SOURCE" : "leave --key-source out"
+    var failure = failure
+    failure.hint =
+      "To use the store as it is, \(leave). To change what guards it: chirp store migrate --to \(kind.rawValue)"
+    return failure
+  }
+
+  private func folderIfKnown() -> String? {
+    do {
+      return try stateFolder()
+    } catch {
+      return nil
+    }
   }
 
   /// The store on disk, for what only it can do.

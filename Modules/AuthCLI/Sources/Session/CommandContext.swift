@@ -5,6 +5,12 @@ import AuthStorage
 import CommandLineTable
 import Groundwork
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// What one command works with: its command line, its streams, and the session, each made when it is first needed.
 struct CommandContext: Sendable {
   let parts: CommandLineParts
@@ -26,6 +32,28 @@ struct CommandContext: Sendable {
   var tokenOverride: String? {
     guard let token = parts.environment["CHIRP_TOKEN"], !token.isEmpty else { return nil }
     return token
+  }
+
+  // MARK: What is told of requests
+
+  /// What traces requests and answers on standard error, its secrets hidden by name and by value.
+  func trace(beside accessToken: String?) -> [any HTTPInterceptor] {
+    let mask = SecretMask()
+    if let accessToken { mask.learn(accessToken) }
+    if let key = call.text("api-key") { mask.learn(key) }
+    let log = LoggingInterceptor(detail: .bodies, time: parts.time, masking: { mask.masked($0) }) { [console] in
+      console.writeError(Printable.line($0) + "\n")
+    }
+    return [SecretLearner(mask: mask), log, SecretLearner(mask: mask)]
+  }
+
+  /// The line that is shown while the server is waited for, or nil where nothing may move or something else is written.
+  func waitingLine(for server: ServerIdentity) -> WaitingLine? {
+    let asks = ["login", "register"].contains(call.path.first) && console.inputIsTerminal
+    guard console.errorIsTerminal, !output.isJSON, !asks, !call.flag("accessible"), !call.flag("verbose"),
+      parts.environment["TERM"] != "dumb"
+    else { return nil }
+    return WaitingLine(server.baseURL.host() ?? server.text, console: console, time: parts.time, tasks: parts.tasks)
   }
 
   // MARK: The store

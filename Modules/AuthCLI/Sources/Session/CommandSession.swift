@@ -34,20 +34,15 @@ struct CommandSession: Sendable {
     self.dialect = dialect
     let call = context.call
     let timeout = try call.duration("timeout") ?? .seconds(30)
-    let transport = LazyTransport { [parts = context.parts] in
+    let lazy = LazyTransport { [parts = context.parts] in
       try parts.makeTransport(.init(timeout: timeout, caFile: call.text("ca-file")))
     }
+    let transport: any HTTPTransport =
+      context.waitingLine(for: server).map { WaitingTransport(transport: lazy, line: $0) } ?? lazy
     var outer: [any HTTPInterceptor] = [
       UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor(),
     ]
-    var inner: [any HTTPInterceptor] = []
-    if call.flag("verbose") {
-      let console = context.console
-      inner.append(
-        LoggingInterceptor(detail: .headers, time: context.parts.time) {
-          console.writeError(Printable.line($0) + "\n")
-        })
-    }
+    let inner = call.flag("verbose") ? context.trace(beside: accessToken) : []
     func makeClient(_ interceptors: [any HTTPInterceptor], timeout: Duration) -> APIClient {
       APIClient(
         baseURL: server.baseURL, transport: transport, interceptors: interceptors, timeout: timeout,

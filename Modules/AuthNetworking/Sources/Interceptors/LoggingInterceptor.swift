@@ -25,6 +25,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
 
   private let detail: Detail
   private let time: any TimeSource
+  private let mask: @Sendable (String) -> String
   private let log: @Sendable (String) -> Void
 
   /// Makes the interceptor.
@@ -32,12 +33,15 @@ public struct LoggingInterceptor: HTTPInterceptor {
   /// - Parameters:
   ///   - detail: how much is told.
   ///   - time: measures how long an answer took.
+  ///   - mask: hides more than `Redaction` does, in a URL, a field's value or a body, before it is cut to its length.
   ///   - log: takes a line without its line break; called on any thread.
   public init(
-    detail: Detail = .lines, time: any TimeSource = SystemClock(), log: @escaping @Sendable (String) -> Void
+    detail: Detail = .lines, time: any TimeSource = SystemClock(),
+    masking mask: @escaping @Sendable (String) -> String = { $0 }, log: @escaping @Sendable (String) -> Void
   ) {
     self.detail = detail
     self.time = time
+    self.mask = mask
     self.log = log
   }
 
@@ -45,7 +49,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
     _ request: HTTPRequest, context: RequestContext,
     next: @Sendable (HTTPRequest) async throws -> HTTPResponse
   ) async throws -> HTTPResponse {
-    let name = "\(request.method.rawValue) \(Redaction.url(request.url.absoluteString))"
+    let name = "\(request.method.rawValue) \(mask(Redaction.url(request.url.absoluteString)))"
     log("> \(name)")
     tell(request.headers, body: request.body, sign: ">", hidesBody: context.hasCredentialBody)
     let start = time.sinceBoot
@@ -55,7 +59,7 @@ public struct LoggingInterceptor: HTTPInterceptor {
       tell(response.headers, body: response.body, sign: "<", hidesBody: context.hasCredentialBody)
       return response
     } catch {
-      log("! \(name) \(milliseconds(since: start)) \(Self.words(for: error))")
+      log("! \(name) \(milliseconds(since: start)) \(mask(Self.words(for: error)))")
       throw error
     }
   }
@@ -63,13 +67,13 @@ public struct LoggingInterceptor: HTTPInterceptor {
   private func tell(_ headers: HTTPFields, body: Data?, sign: String, hidesBody: Bool) {
     guard detail >= .headers else { return }
     for field in headers.fields {
-      log("\(sign)   \(field.name): \(ServerText.cleaned(Redaction.value(of: field), limit: 1000))")
+      log("\(sign)   \(field.name): \(ServerText.cleaned(mask(Redaction.value(of: field)), limit: 1000))")
     }
     guard detail >= .bodies, let body, !body.isEmpty else { return }
     if hidesBody {
       log("\(sign)   (\(body.count) bytes, not shown: a credential)")
     } else {
-      let text = Redaction.body(body, contentType: headers["Content-Type"])
+      let text = mask(Redaction.body(body, contentType: headers["Content-Type"]))
       log("\(sign)   \(ServerText.cleaned(text, limit: 16_384))")
     }
   }

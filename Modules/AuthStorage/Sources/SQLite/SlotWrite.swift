@@ -47,10 +47,13 @@ struct SlotWrite<Outcome: Sendable> {
     let (change, outcome) = decide(on: old.state)
     var header = old.header
     let new = change.state.committed(over: old.state, in: slot, counter: &header.stampCounter)
-    guard new != old.state || !change.revocations.isEmpty else { return (new, outcome, false) }
+    let switches = change.becomesCurrent && header.lastSignedIn != slot
+    guard new != old.state || switches || !change.revocations.isEmpty else { return (new, outcome, false) }
     if new.intent != nil { try DiskReserve.fill(reserve, count: Self.reserveCount(old.size)) }
     if new != old.state { try store.write(new, in: slot, over: old, header: &header) }
-    if let record = new.record, record.sessionID != old.state.record?.sessionID { header.lastSignedIn = slot }
+    if switches || new.record != nil && new.record?.sessionID != old.state.record?.sessionID {
+      header.lastSignedIn = slot
+    }
     if !header.outbox.isEmpty {
       for row in try store.outbox(header) where row.isOverdue(at: now) { try store.remove(row.id, header: &header) }
     }
@@ -62,7 +65,7 @@ struct SlotWrite<Outcome: Sendable> {
   /// What `body` returns if it leaves an empty slot as it is; nil if it wants to write.
   mutating func outcomeOfNoChange() -> Outcome? {
     let (change, outcome) = decide(on: SlotState())
-    return change.state == SlotState() && change.revocations.isEmpty ? outcome : nil
+    return change.state == SlotState() && change.revocations.isEmpty && !change.becomesCurrent ? outcome : nil
   }
 
   private mutating func decide(on state: SlotState) -> (change: SlotChange, outcome: Outcome) {

@@ -1,4 +1,4 @@
-import ScenarioKit
+import CheckedYAML
 import Testing
 
 @Suite("Reading YAML")

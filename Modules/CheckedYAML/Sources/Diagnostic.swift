@@ -1,28 +1,28 @@
 /// A place in a file: line and column count from 1, columns in Unicode scalars.
-package struct Mark: Sendable, Hashable {
+public struct Mark: Sendable, Hashable {
   /// The line, from 1.
-  package var line: Int
+  public var line: Int
   /// The column, from 1.
-  package var column: Int
+  public var column: Int
 
   /// Makes a place.
-  package init(line: Int, column: Int) {
+  public init(line: Int, column: Int) {
     self.line = line
     self.column = column
   }
 }
 
-/// What is wrong with a scenario file, and where.
-package struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
+/// What is wrong with a file, and where.
+public struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
   /// The file's path as it was given.
-  package var file: String
+  public var file: String
   /// The place in it.
-  package var mark: Mark
+  public var mark: Mark
   /// One sentence: what is wrong, and what would be right.
-  package var message: String
+  public var message: String
 
   /// Makes a diagnostic; what it repeats of the file stays on one line and moves no cursor.
-  package init(file: String, mark: Mark, message: String) {
+  public init(file: String, mark: Mark, message: String) {
     self.file = file
     self.mark = mark
     self.message = Self.printable(message)
@@ -41,5 +41,5 @@ package struct Diagnostic: Error, Sendable, Hashable, CustomStringConvertible {
   }
 
   /// `file:line:column: message`, as compilers write it and editors understand it.
-  package var description: String { "\(file):\(mark.line):\(mark.column): \(message)" }
+  public var description: String { "\(file):\(mark.line):\(mark.column): \(message)" }
 }

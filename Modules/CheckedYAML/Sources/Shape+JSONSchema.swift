@@ -1,8 +1,8 @@
-package import Groundwork
+public import Groundwork
 
 extension Shape {
   /// The shape as JSON Schema (draft 2020-12), for editors.
-  package var jsonSchema: JSONValue {
+  public var jsonSchema: JSONValue {
     switch self {
     case .text: ["type": ["string", "number", "boolean"]]
     case .choice(let words): ["enum": .array(words.map { .string($0) })]

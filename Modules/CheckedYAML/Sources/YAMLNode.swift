@@ -1,9 +1,9 @@
 /// A piece of a YAML document that remembers where it stood.
 ///
 /// Scalars stay text here: a schema decides whether `503` is a number, and a quoted `"503"` never is one.
-package struct YAMLNode: Sendable {
+public struct YAMLNode: Sendable {
   /// What a node is.
-  package indirect enum Content: Sendable {
+  public indirect enum Content: Sendable {
     /// A scalar, and whether it was written without quotes.
     case scalar(String, isPlain: Bool)
     /// A list.
@@ -13,57 +13,57 @@ package struct YAMLNode: Sendable {
   }
 
   /// A key with its value.
-  package struct Entry: Sendable {
+  public struct Entry: Sendable {
     /// The key.
-    package var key: String
+    public var key: String
     /// Where the key stands.
-    package var mark: Mark
+    public var mark: Mark
     /// The value.
-    package var value: YAMLNode
+    public var value: YAMLNode
   }
 
   /// What it is.
-  package var content: Content
+  public var content: Content
   /// Where it begins.
-  package var mark: Mark
+  public var mark: Mark
 
   /// The value under a key, if this is a mapping that has it.
-  package subscript(key: String) -> YAMLNode? {
+  public subscript(key: String) -> YAMLNode? {
     entries.first { $0.key == key }?.value
   }
 
   /// The entries of a mapping, else none.
-  package var entries: [Entry] {
+  public var entries: [Entry] {
     guard case .mapping(let entries) = content else { return [] }
     return entries
   }
 
   /// The elements of a list, else none.
-  package var elements: [YAMLNode] {
+  public var elements: [YAMLNode] {
     guard case .sequence(let elements) = content else { return [] }
     return elements
   }
 
   /// The text of a scalar.
-  package var text: String? {
+  public var text: String? {
     guard case .scalar(let text, _) = content else { return nil }
     return text
   }
 
   /// The text of a scalar written without quotes: only that can be a number, a truth value or nothing.
-  package var plainText: String? {
+  public var plainText: String? {
     guard case .scalar(let text, isPlain: true) = content else { return nil }
     return text
   }
 
   /// Whether nothing is written here: an empty plain scalar, `~` or `null`.
-  package var isNothing: Bool {
+  public var isNothing: Bool {
     guard let text = plainText else { return false }
     return ["", "~", "null"].contains(text)
   }
 
   /// What it is, in words for a message.
-  package var kindName: String {
+  public var kindName: String {
     switch content {
     case .scalar where isNothing: "nothing"
     case .scalar(let text, isPlain: false): "the text \"\(text.prefix(40))\" in quotes"

@@ -2,7 +2,7 @@ internal import Groundwork
 
 extension Shape {
   /// Finds everything that is wrong with a node, each mistake once: below a wrong place nothing more is reported.
-  package func check(_ node: YAMLNode, file: String) -> [Diagnostic] {
+  public func check(_ node: YAMLNode, file: String) -> [Diagnostic] {
     var checker = ShapeChecker(file: file)
     checker.check(node, self)
     return checker.found

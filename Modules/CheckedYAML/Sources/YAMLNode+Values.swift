@@ -1,10 +1,12 @@
-internal import Groundwork
+public import Groundwork
 
 /// Reading values out of nodes that their shape has already been checked on.
 extension YAMLNode {
-  var integer: Int? { plainText.flatMap { Int($0) } }
+  /// The whole number that is written here without quotes.
+  public var integer: Int? { plainText.flatMap { Int($0) } }
 
-  var flag: Bool? {
+  /// `true` or `false`, written without quotes.
+  public var flag: Bool? {
     switch plainText {
     case "true": true
     case "false": false
@@ -12,28 +14,33 @@ extension YAMLNode {
     }
   }
 
-  var duration: Duration? { text.flatMap { Duration(text: $0) } }
+  /// A duration: `250ms`, `30s`; a bare number is seconds.
+  public var duration: Duration? { text.flatMap { Duration(text: $0) } }
 
-  var signedDuration: Duration? {
+  /// A duration with a sign.
+  public var signedDuration: Duration? {
     guard let text, let amount = Duration(text: text.dropFirst()) else { return nil }
     return text.hasPrefix("-") ? .zero - amount : amount
   }
 
-  var texts: [String] { elements.compactMap(\.text) }
+  /// The texts of a list.
+  public var texts: [String] { elements.compactMap(\.text) }
 
-  var textTable: [String: String] {
+  /// The texts of a mapping.
+  public var textTable: [String: String] {
     Dictionary(
       entries.compactMap { entry in entry.value.text.map { (entry.key, $0) } }, uniquingKeysWith: { first, _ in first })
   }
 
-  var countTable: [String: Int] {
+  /// The whole numbers of a mapping.
+  public var countTable: [String: Int] {
     Dictionary(
       entries.compactMap { entry in entry.value.integer.map { (entry.key, $0) } },
       uniquingKeysWith: { first, _ in first })
   }
 
   /// The node as JSON: unquoted numbers, truth values and nothing are such, everything else is text.
-  var json: JSONValue {
+  public var json: JSONValue {
     switch content {
     case .sequence(let elements): .array(elements.map(\.json))
     case .mapping(let entries):

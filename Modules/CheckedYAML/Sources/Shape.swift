@@ -1,8 +1,8 @@
-/// What may stand at a place of a scenario file.
+/// What may stand at a place of a file.
 ///
 /// The whole format is one value of this type: the same value checks files, names what was probably meant, and prints the JSON
 /// Schema for editors.
-package indirect enum Shape: Sendable {
+public indirect enum Shape: Sendable {
   /// Any text.
   case text
   /// One of these words.
@@ -30,18 +30,18 @@ package indirect enum Shape: Sendable {
 }
 
 /// A mapping with known names.
-package struct ObjectShape: Sendable {
+public struct ObjectShape: Sendable {
   /// What the mapping is, in words for a message: "a step".
-  package var noun: String
+  public var noun: String
   /// The names it may have.
-  package var fields: [FieldShape]
+  public var fields: [FieldShape]
   /// Of these names exactly one has to be there, or at most one if `needsOne` is false.
-  package var exclusive: [String]
+  public var exclusive: [String]
   /// Whether one of `exclusive` has to be there.
-  package var needsOne: Bool
+  public var needsOne: Bool
 
   /// Makes a shape.
-  package init(_ noun: String, _ fields: [FieldShape], exclusive: [String] = [], needsOne: Bool = false) {
+  public init(_ noun: String, _ fields: [FieldShape], exclusive: [String] = [], needsOne: Bool = false) {
     self.noun = noun
     self.fields = fields
     self.exclusive = exclusive
@@ -50,18 +50,18 @@ package struct ObjectShape: Sendable {
 }
 
 /// A name of an object and what may stand there.
-package struct FieldShape: Sendable {
+public struct FieldShape: Sendable {
   /// The name.
-  package var name: String
+  public var name: String
   /// What may stand there.
-  package var shape: Shape
+  public var shape: Shape
   /// Whether it has to be there.
-  package var isRequired: Bool
+  public var isRequired: Bool
   /// What it is for: one sentence, shown by editors.
-  package var summary: String
+  public var summary: String
 
   /// Makes a field.
-  package init(_ name: String, _ shape: Shape, _ summary: String, isRequired: Bool = false) {
+  public init(_ name: String, _ shape: Shape, _ summary: String, isRequired: Bool = false) {
     self.name = name
     self.shape = shape
     self.isRequired = isRequired

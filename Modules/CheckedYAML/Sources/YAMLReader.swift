@@ -4,12 +4,12 @@ internal import CLibyaml
 ///
 /// Refused: anchors, aliases, merge keys (`<<`), tags, directives, a second document, a key that comes twice, keys that are not
 /// scalars, more than 64 levels, more than 100,000 nodes. All of them with their place.
-package enum YAMLReader {
+public enum YAMLReader: Sendable {
   /// Reads a whole file's text.
   ///
   /// - Parameter file: the name that messages carry.
   /// - Throws: the first thing that is wrong; a reader cannot see past it.
-  package static func read(_ text: String, file: String) throws(Diagnostic) -> YAMLNode {
+  public static func read(_ text: String, file: String) throws(Diagnostic) -> YAMLNode {
     let bytes = Array(text.utf8)
     let result = bytes.withUnsafeBufferPointer { buffer in
       Result { () throws(Diagnostic) -> YAMLNode in
@@ -61,7 +61,7 @@ private struct EventSource {
     _ = try next()
     let after = try next()
     guard case .streamEnd = after.kind else {
-      throw fault(after.mark, "a second document begins here; a file holds one scenario")
+      throw fault(after.mark, "a second document begins here; a file holds one")
     }
     return root
   }
