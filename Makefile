@@ -21,6 +21,7 @@ DRIVERS ?= inprocess http cli
 REPORTS ?= reports
 ARGS ?=
 TRIALS ?= 50
+SOAK ?= 100
 export OFFLINE ?= 0
 # Tests wait for sockets, files and processes. Hundreds at once on two cores would keep each other waiting beyond their bounds.
 export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
@@ -33,10 +34,10 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e serve simulate bench lint format coverage sanitize kill-trials mutants fuzz soak-store docs install clean
+.PHONY: help bootstrap build test e2e e2e-prove e2e-soak consumer serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop pictures docs install clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
@@ -52,6 +53,7 @@ test: ## run the unit tests, 5,000 simulated schedules, then every scenario; the
 	$(require)
 	$(SWIFT) build --build-tests $(SWIFT_BUILD_FLAGS)
 	@mkdir -p $(REPORTS); status=0; \
+	Tools/check-ui types .build/debug/Modules || status=1; \
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_BUILD_FLAGS) >$(REPORTS)/unit-tests.log 2>&1 </dev/null || status=1; \
 	grep -E '^(✘|↳|error: )' $(REPORTS)/unit-tests.log | grep -Ev '↳ (Testing Library Version|Target Platform)|^✘ Test run' || true; \
 	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { \
@@ -66,6 +68,20 @@ e2e: ## run every scenario with the drivers inprocess, http and cli; reports go 
 	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
 	@$(run_e2e)
 
+e2e-prove: ## break each requirement and rule on purpose, and show which scenario notices; fails if none does
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@.build/debug/e2e list --coverage $(ARGS)
+
+e2e-soak: ## run every scenario SOAK=100 times in process, each time in another order of tasks, and over sockets; one failure ends it
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS)
+	@E2ETests/soak .build/debug/e2e $(SOAK) $(ARGS)
+
+consumer: ## build and test a package of somebody else's that uses the trait of MockServerTesting
+	$(require)
+	$(SWIFT) test --disable-xctest --package-path E2ETests/Consumer --scratch-path .build-consumer $(SWIFT_BUILD_FLAGS) </dev/null
+
 serve: ## start the mock server with a user to sign in with, and print three lines to paste (PORT=8080)
 	$(require)
 	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
@@ -77,10 +93,19 @@ simulate: ## find the faults of the documents' own design, then run 20,000 sched
 	@.build/release/simulate --subject naive --seeds 1..3000
 	@.build/release/simulate --seeds 1..20000 $(ARGS)
 
-bench: ## measure the figures of the README, each beside its baseline (release; ARGS=endurance: what 10,000 sessions leave)
+bench: ## measure the figures of the README, each beside its baseline (release; ARGS=endurance: what 10,000 sessions leave); draws reports/bench.svg
 	$(require)
 	@for product in mock-server chirp bench; do $(SWIFT) build $(RELEASE_FLAGS) --product $$product >&2; done
-	@.build/release/bench $(ARGS)
+	@mkdir -p $(REPORTS)
+	@.build/release/bench $(if $(findstring --json,$(ARGS)),,--json $(REPORTS)/bench.json) $(if $(findstring --svg,$(ARGS)),,--svg $(REPORTS)/bench.svg) $(ARGS)
+
+bench-check: ## count the instructions of three paths here and at another commit; over 10 % more fails (ARGS=COMMIT)
+	$(require)
+	@Tools/bench-check $(ARGS)
+
+linkage: ## build a package that uses each library by itself, and check what that links
+	$(require)
+	@Tools/LinkageTest/run
 
 lint: ## check format and house rules; prints file:line and the remedy
 	@command -v $(SWIFT) >/dev/null || Tools/require lint
@@ -89,6 +114,7 @@ lint: ## check format and house rules; prints file:line and the remedy
 	$(SWIFT) format lint --strict --recursive --parallel --configuration .swift-format $(sources) || { \
 	  status=1; echo "The format differs from .swift-format. Remedy: make format"; }; \
 	Tools/Lint/run || status=1; \
+	Tools/check-ui parse || status=1; \
 	exit $$status
 
 format: ## rewrite the sources to .swift-format
@@ -117,10 +143,32 @@ fuzz: ## feed damaged bytes to every decoder of the store, a million each, and 2
 	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
 	@.build/release/storage-torture fuzz $(ARGS)
 
+fuzz-server: ## send a million damaged requests through the mock server's parser into its core (release; ARGS="--seed 2")
+	$(require)
+	$(SWIFT) build $(RELEASE_FLAGS) --product server-fuzz
+	@.build/release/server-fuzz $(ARGS)
+
+openapi-check: ## hold the mock server's OpenAPI document against the server, with schemathesis from PyPI
+	$(require)
+	$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server
+	@Tools/openapi-check $(ARGS)
+
 soak-store: ## kill processes 500 times while they save, load, clear and change keys; nothing may be lost (release)
 	$(require)
 	$(SWIFT) build $(RELEASE_FLAGS) --product storage-torture
 	@.build/release/storage-torture kill $(ARGS)
+
+pictures: ## draw the documentation's pictures of the terminal anew, from the built chirp (Documentation/pictures)
+	$(require)
+	@for product in chirp terminal-pictures; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
+	@mkdir -p Documentation/pictures
+	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
+
+interop: ## let clients from PyPI speak to the mock server, and chirp to servers from PyPI (Django, FastAPI), all unchanged
+	$(require)
+	@for product in mock-server chirp; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
+	@Tools/Interop/run $(ARGS)
+	@Tools/Interop/chirp-against-servers .build/debug/chirp .build/interop-servers
 
 docs: ## build the reference of every library into .build-docs/site
 	$(require)

@@ -30,7 +30,9 @@ let applePlatforms: [Platform] = [.macOS, .iOS]
 
 var targets: [Target] = [
   systemLibrary("CSQLite", pkgConfig: "sqlite3", apt: "libsqlite3-dev", brew: "sqlite"),
-  systemLibrary("COpenSSL", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
+  // Ciphers, hashes and keys; TLS is another library, which nobody links who only seals records.
+  systemLibrary("COpenSSL", pkgConfig: "libcrypto", apt: "libssl-dev", brew: "openssl@3"),
+  systemLibrary("CLibssl", pkgConfig: "openssl", apt: "libssl-dev", brew: "openssl@3"),
   systemLibrary("CLibevent", pkgConfig: "libevent", apt: "libevent-dev", brew: "libevent"),
   systemLibrary("CLibsecret", pkgConfig: "libsecret-1", apt: "libsecret-1-dev", brew: "libsecret"),
   // Opened at the first request, not linked: so pkg-config has no say.
@@ -42,6 +44,9 @@ var targets: [Target] = [
 targets += module("Groundwork", testsAlsoImport: [])
 targets += module("VirtualTime", imports: ["Groundwork"], testsAlsoImport: [])
 targets += module("CommandLineTable", imports: ["Groundwork"], testsAlsoImport: [])
+// A terminal's keys in, screens out; and a terminal in memory, for tests and pictures.
+targets += module("TerminalScreen", testsAlsoImport: [])
+targets += module("TerminalRecording", imports: ["Groundwork", "TerminalScreen"], testsAlsoImport: [])
 targets += module("CheckedYAML", imports: ["Groundwork", "CLibyaml"], testsAlsoImport: [])
 targets += module("AuthModels", testsAlsoImport: [])
 targets += module(
@@ -67,15 +72,25 @@ targets += [
 targets += module(
   "AuthSession", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"],
   testsAlsoImport: ["AuthTestSupport", "VirtualTime", "MockServerCore", "MockServerInProcess"])
+// A module of its own: whoever talks to no authorization server needs none of it.
+targets += module(
+  "AuthOAuth", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "COpenSSL"],
+  testsAlsoImport: ["AuthTestSupport", "VirtualTime"])
 targets += module(
   "AuthForms", imports: ["Groundwork", "AuthModels", "AuthStorage", "AuthSession"],
   resources: [.embedInCode("Strings")], testsAlsoImport: ["AuthTestSupport", "AuthNetworking", "VirtualTime"])
+// SwiftUI screens: empty where there is no SwiftUI.
+targets += module("AuthUI", imports: ["AuthForms"])
 targets += module(
   "AuthCLI",
   imports: [
-    "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession", "AuthForms",
+    "Groundwork", "CommandLineTable", "TerminalScreen", "AuthModels", "AuthNetworking", "AuthStorage", "AuthSession",
+    "AuthOAuth",
+    "AuthForms",
   ],
-  testsAlsoImport: ["AuthTestSupport", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp"])
+  testsAlsoImport: [
+    "AuthTestSupport", "TerminalRecording", "MockServerCore", "MockServerInProcess", "MockServerHTTP", "chirp",
+  ])
 targets += module(
   "AuthTestSupport", imports: ["Groundwork", "AuthModels", "AuthNetworking", "AuthStorage"])
 targets += [
@@ -94,7 +109,7 @@ targets += [
 targets += module(
   "MockServerCore", at: "MockServer/Core", imports: ["Groundwork", "COpenSSL"], testsAlsoImport: [])
 targets += module(
-  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "COpenSSL"],
+  "MockServerHTTP", at: "MockServer/HTTP", imports: ["Groundwork", "MockServerCore", "CLibevent", "CLibssl"],
   testsAlsoImport: [])
 targets += module(
   "MockServerInProcess", at: "MockServer/InProcess",
@@ -110,6 +125,11 @@ targets += [
     path: "MockServer/Executable/Tests"),
 ]
 
+// For tests written with Swift Testing, in any package: a realm of the mock server for each test.
+targets += module(
+  "MockServerTesting", at: "E2ETests/TestingTrait", imports: ["Groundwork", "MockServerCore", "MockServerHTTP"],
+  testsAlsoImport: [])
+
 // The end-to-end rig.
 targets += module(
   "ScenarioKit", at: "E2ETests/ScenarioKit",
@@ -117,21 +137,31 @@ targets += module(
     "Groundwork", "VirtualTime", "CheckedYAML", "AuthModels", "AuthNetworking", "AuthNetworkingURLSession",
     "AuthStorage", "AuthSession", "AuthForms", "MockServerCore", "MockServerHTTP", "MockServerInProcess",
   ],
-  resources: [.embedInCode("Drivers/drivers.yaml")], testsAlsoImport: [])
+  resources: [.embedInCode("Drivers/drivers.yaml"), .embedInCode("Breakage/breakages.yaml")], testsAlsoImport: [])
 targets += [
   .executableTarget(
     name: "e2e", dependencies: ["Groundwork", "CommandLineTable", "CheckedYAML", "ScenarioKit"],
     path: "E2ETests/Executable"),
+  // Loaded into `chirp` by the scenarios that move its clocks.
+  .target(
+    name: "ClockShift", path: "E2ETests/ClockShift", linkerSettings: [.linkedLibrary("dl", .when(platforms: [.linux]))]),
   .testTarget(name: "ScenarioSuites", dependencies: ["CheckedYAML", "ScenarioKit"], path: "E2ETests/Suites"),
+  .executableTarget(
+    name: "terminal-pictures",
+    dependencies: ["Groundwork", "TerminalScreen", "TerminalRecording", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/Pictures"),
   .executableTarget(
     name: "storage-torture", dependencies: ["Groundwork", "CommandLineTable", "AuthModels", "AuthStorage"],
     path: "Tools/StorageTorture"),
   .executableTarget(
+    name: "server-fuzz", dependencies: ["Groundwork", "CommandLineTable", "MockServerCore", "MockServerHTTP"],
+    path: "Tools/ServerFuzz"),
+  .executableTarget(
     name: "bench",
     dependencies: [
       "Groundwork", "CommandLineTable", "AuthModels", "AuthNetworking", "AuthNetworkingCurl",
-      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "CSQLite",
-      "CLibcurl",
+      "AuthNetworkingURLSession", "AuthStorage", "AuthSession", "MockServerCore", "MockServerInProcess", "SimulatorKit",
+      "CSQLite", "CLibcurl",
     ],
     path: "Tools/Benchmarks"),
 ]
@@ -162,23 +192,27 @@ for target in targets where target.type != .system {
 }
 
 let libraries = [
-  "Groundwork", "VirtualTime", "CommandLineTable", "CheckedYAML", "AuthModels", "AuthNetworking",
-  "AuthNetworkingURLSession",
-  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthForms", "AuthCLI",
+  "Groundwork", "VirtualTime", "CommandLineTable", "TerminalScreen", "TerminalRecording", "CheckedYAML", "AuthModels",
+  "AuthNetworking", "AuthNetworkingURLSession",
+  "AuthNetworkingCurl", "AuthStorage", "AuthStorageSecretService", "AuthSession", "AuthOAuth", "AuthForms", "AuthUI",
+  "AuthCLI",
   "AuthTestSupport", "MockServerCore",
-  "MockServerHTTP", "MockServerInProcess", "ScenarioKit", "SimulatorKit",
+  "MockServerHTTP", "MockServerInProcess", "MockServerTesting", "ScenarioKit", "SimulatorKit",
 ]
 
 let package = Package(
   name: "chirp",
   platforms: [.macOS(.v14), .iOS(.v17)],
   products: libraries.map { .library(name: $0, targets: [$0]) } + [
+    .library(name: "clockshift", type: .dynamic, targets: ["ClockShift"]),
     .executable(name: "chirp", targets: ["chirp"]),
     .executable(name: "chirp-secret-service", targets: ["chirp-secret-service"]),
     .executable(name: "mock-server", targets: ["mock-server"]),
     .executable(name: "e2e", targets: ["e2e"]),
     .executable(name: "bench", targets: ["bench"]),
+    .executable(name: "terminal-pictures", targets: ["terminal-pictures"]),
     .executable(name: "storage-torture", targets: ["storage-torture"]),
+    .executable(name: "server-fuzz", targets: ["server-fuzz"]),
     .executable(name: "simulate", targets: ["simulate"]),
   ],
   targets: targets,

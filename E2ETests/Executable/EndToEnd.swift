@@ -49,7 +49,12 @@ enum EndToEnd {
           ]),
         Command(
           "list", "List the scenarios.",
-          options: [.flag("coverage", "List the ids of requirements and rules instead, and the gaps.")],
+          options: [
+            .flag(
+              "coverage",
+              "Prove what the scenarios cover: print each id, its scenarios, and the breakage under which each fails."),
+            .flag("reports", "Print the public bug reports that scenarios reproduce, as a Markdown table."),
+          ],
           positionals: [paths]),
         Command("check", "Check scenario files and say what is wrong, with line and column.", positionals: [paths]),
         Command(
@@ -100,7 +105,7 @@ enum EndToEnd {
   private static func run(_ call: Invocation) async throws -> Int32 {
     switch call.path.first {
     case "run": return try await RunCommand(call).run()
-    case "list": return try list(call)
+    case "list": return try await list(call)
     case "check": return try check(call)
     case "client":
       await ExecProgram { say($0) }.run()
@@ -125,8 +130,8 @@ enum EndToEnd {
     var scenarios: [Scenario] = []
     var isGood = true
     for file in files {
-      switch ScenarioFiles.read(file) {
-      case .success(let scenario): scenarios.append(scenario)
+      switch ScenarioFiles.readAll(file) {
+      case .success(let rows): scenarios += rows
       case .failure(let invalid):
         isGood = false
         for diagnostic in invalid.diagnostics { complain(diagnostic.description) }
@@ -137,28 +142,52 @@ enum EndToEnd {
 
   private static func check(_ call: Invocation) throws -> Int32 {
     guard let scenarios = try scenarios(call) else { return 2 }
-    say("\(scenarios.count) \(scenarios.count == 1 ? "file is" : "files are") good")
+    let alone = scenarios.filter(\.isAlone)
+    for scenario in alone {
+      complain("\(scenario.file): \"only\" keeps every other scenario from running; take it out")
+    }
+    let files = Set(scenarios.map(\.file)).count
+    if alone.isEmpty { say("\(files) \(files == 1 ? "file is" : "files are") good") }
+    return alone.isEmpty ? 0 : 2
+  }
+
+  private static func list(_ call: Invocation) async throws -> Int32 {
+    guard let scenarios = try scenarios(call) else { return 2 }
+    if call.flag("reports") {
+      say(ReproducedReports.table(scenarios))
+      return 0
+    }
+    if call.flag("coverage") { return try await prove(scenarios) }
+    for scenario in scenarios {
+      let report = scenario.report.map { "  (\($0))" } ?? ""
+      say("\(scenario.file)\n    \(scenario.name)  [\(scenario.covers.joined(separator: ", "))]\(report)")
+    }
+    say("\(scenarios.count) \(scenarios.count == 1 ? "scenario" : "scenarios")")
     return 0
   }
 
-  private static func list(_ call: Invocation) throws -> Int32 {
-    guard let scenarios = try scenarios(call) else { return 2 }
-    guard call.flag("coverage") else {
-      for scenario in scenarios {
-        let report = scenario.report.map { "  (\($0))" } ?? ""
-        say("\(scenario.file)\n    \(scenario.name)  [\(scenario.covers.joined(separator: ", "))]\(report)")
-      }
-      say("\(scenarios.count) \(scenarios.count == 1 ? "scenario" : "scenarios")")
-      return 0
-    }
-    let gaps = RequirementIDs.all.filter { id in !scenarios.contains { $0.covers.contains(id) } }
-    for id in RequirementIDs.all where !gaps.contains(id) {
-      let names = scenarios.filter { $0.covers.contains(id) }.map(\.name)
-      say("\(id): \(names.joined(separator: "; "))")
-    }
-    say("\(RequirementIDs.all.count - gaps.count) of \(RequirementIDs.all.count) ids are covered")
-    if !gaps.isEmpty { say("no scenario yet: \(gaps.joined(separator: ", "))") }
-    return 0
+  /// Runs every scenario under the breakages of what it covers.
+  private static func prove(_ scenarios: [Scenario]) async throws -> Int32 {
+    let breakages = try Breakage.checkedIn()
+    let needsPrograms = scenarios.contains { !$0.features.isDisjoint(with: [.programs, .exit]) }
+    let programs = try await Drivers.make(needsPrograms ? ["cli"] : [])
+    let clock = SystemClock()
+    let start = clock.sinceBoot
+    let proof = await CoverageProof.run(
+      scenarios, breakages: breakages, jobs: ProcessInfo.processInfo.activeProcessorCount,
+      programs: programs.all.first, limits: try DriverLimits.checkedIn())
+    await programs.close()
+    say(proof.lines.joined(separator: "\n"))
+    for claim in proof.unproven { say("does not count: \(claim.id) in \(claim.file): it notices no breakage of it") }
+    let covered = RequirementIDs.all.count - proof.gaps.count
+    let seconds = TerminalReport.milliseconds((clock.sinceBoot - start).inSeconds)
+    let counting = proof.claims.count - proof.unproven.count
+    say(
+      "\(proof.runs) runs under \(breakages.count) breakages in \(seconds); \(counting) of \(proof.claims.count) claims count"
+    )
+    say("\(covered) of \(RequirementIDs.all.count) ids are covered")
+    if !proof.gaps.isEmpty { say("a gap: \(proof.gaps.joined(separator: ", "))") }
+    return proof.gaps.isEmpty ? 0 : 1
   }
 
   /// Why standard output could not be written, if it could not: whatever else went well, the run was for nothing.

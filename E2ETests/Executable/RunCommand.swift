@@ -17,7 +17,11 @@ struct RunCommand {
 
   func run() async throws -> Int32 {
     guard let all = try EndToEnd.scenarios(call) else { return 2 }
-    let scenarios = try shard(all.filter(matches))
+    let alone = all.filter(\.isAlone)
+    if !alone.isEmpty {
+      EndToEnd.complain("e2e: \(alone.count) of \(all.count) scenarios say \"only\": the others do not run")
+    }
+    let scenarios = try shard((alone.isEmpty ? all : alone).filter(matches))
     guard !scenarios.isEmpty else {
       throw call.usageError("no scenario is left to run: \(all.count) were read, and --filter or --shard leaves none")
     }
@@ -27,7 +31,8 @@ struct RunCommand {
     let drivers = try await Drivers.make(
       names.isEmpty ? ["inprocess", "http", "cli"] : names, seed: try call.integer("seed").map { UInt64(clamping: $0) })
     let baseline = try call.text("baseline").map { try Baseline.read($0) }
-    if let strangers = baseline?.strangers(to: all), !strangers.isEmpty {
+    // Whoever names files runs a part: the rest of the baseline is about others.
+    if call.arguments("PATH").isEmpty, let strangers = baseline?.strangers(to: all), !strangers.isEmpty {
       for stranger in strangers { EndToEnd.complain(stranger.description) }
       return 2
     }

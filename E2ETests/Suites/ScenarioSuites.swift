@@ -32,15 +32,17 @@ struct ScenarioSuites {
 
   @Test("holds", arguments: files)
   func holds(file: String) async throws {
-    let scenario: Scenario
-    switch ScenarioFiles.read("\(Self.folder)/\(file)") {
-    case .success(let good): scenario = good
+    let scenarios: [Scenario]
+    switch ScenarioFiles.readAll("\(Self.folder)/\(file)") {
+    case .success(let good): scenarios = good
     case .failure(let invalid):
       Issue.record("\(invalid.diagnostics.map(\.description).joined(separator: "\n"))")
       return
     }
     let runner = Runner(jobs: 1, limits: try DriverLimits.checkedIn())
-    let report = await runner.run(scenario, driver: InProcessDriver(), realm: "suite")
-    #expect(report.result != .failed, "\(TerminalReport.lines(report).joined(separator: "\n"))")
+    for scenario in scenarios {
+      let report = await runner.run(scenario, driver: InProcessDriver(), realm: "suite")
+      #expect(report.result != .failed, "\(TerminalReport.lines(report).joined(separator: "\n"))")
+    }
   }
 }

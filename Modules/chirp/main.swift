@@ -21,14 +21,16 @@ StandardStreams.open()
 
 // The one place where live parts are put together. Signals come first: every thread started from here on has them blocked.
 let echo = TerminalEcho()
-let signals = SignalWatch(echo: echo)
+let screen = LiveScreen()
+let signals = SignalWatch(echo: echo, screen: screen)
 let clock = SystemClock()
 var options = SessionOptions()
 options.refreshShield = signals.shield
 
 let program = ChirpCommandLine(
   parts: CommandLineParts(
-    console: LiveConsole(echo: echo), environment: ProcessEnvironment.variables, time: clock, session: options,
+    console: LiveConsole(echo: echo), screen: screen, environment: ProcessEnvironment.variables, time: clock,
+    session: options,
     openStore: { folder, source in
       .init(
         store: SQLiteSessionStore(folder: folder, time: clock, keySource: source), location: folder,
@@ -47,6 +49,7 @@ let program = ChirpCommandLine(
         return URLSessionTransport(options: .init(timeout: wishes.timeout), time: clock)
       #endif
     },
+    openBrowser: { Browser.open($0, environment: ProcessEnvironment.variables) },
     secretServiceHelper: ProcessEnvironment.sibling("chirp-secret-service")))
 // Without the libraries' farewells: everything is written, and their threads may still be at work.
 _exit(await program.run(Array(CommandLine.arguments.dropFirst())))

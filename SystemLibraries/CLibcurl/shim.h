@@ -4,6 +4,7 @@
 #define CURL_DISABLE_TYPECHECK 1
 #include <curl/curl.h>
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct libcurl_functions {
@@ -150,6 +151,11 @@ static inline CURLMcode libcurl_multi_perform(const struct libcurl_functions *li
 static inline CURLMcode libcurl_multi_poll(const struct libcurl_functions *lib, CURLM *multi, int milliseconds) {
   int ready = 0;
   return lib->multi_poll(multi, NULL, 0, milliseconds, &ready);
+}
+/// Whether the network has something, without waiting.
+static inline bool libcurl_multi_is_ready(const struct libcurl_functions *lib, CURLM *multi) {
+  int ready = 0;
+  return lib->multi_poll(multi, NULL, 0, 0, &ready) != CURLM_OK || ready > 0;
 }
 static inline CURLMcode libcurl_multi_wakeup(const struct libcurl_functions *lib, CURLM *multi) {
   return lib->multi_wakeup(multi);

@@ -14,7 +14,7 @@ import MockServerInProcess
 
 /// A mock server in this process, and clients of it.
 struct BenchServer: Sendable {
-  let transport: GatedTransport
+  let transport: DelayedTransport
   let identity: ServerIdentity
 
   /// A server with the user anna; `realm` keeps one contender's count from another's, `limit` is how many sessions and requests it remembers.
@@ -23,16 +23,17 @@ struct BenchServer: Sendable {
       users: [MockSeedUser(username: "anna", email: "anna@example.com", password: "password123")])
     if let limit { (configuration.maximumSessions, configuration.journalCapacity) = (limit, limit) }
     let server = MockAuthServer(configuration: configuration)
-    transport = GatedTransport(InProcessTransport(server: server))
+    transport = DelayedTransport(InProcessTransport(server: server))
     identity = try ServerIdentity("http://127.0.0.1:8080/r/\(realm)")
   }
 
   var client: APIClient { APIClient(baseURL: identity.baseURL, transport: transport) }
 
   /// The product: an engine that is signed in.
-  func engine(store: any SessionStore, time: any TimeSource) async throws -> SessionEngine {
+  func engine(store: any SessionStore, time: any TimeSource, account: String? = nil) async throws -> SessionEngine {
+    let slot = account.map { SessionSlot(server: identity.text, account: $0) } ?? SessionSlot(server: identity.text)
     let engine = SessionEngine(
-      slot: SessionSlot(server: identity.text), backend: ChirpBackend(client: client), store: store, time: time)
+      slot: slot, backend: ChirpBackend(client: client), store: store, time: time)
     _ = try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
     return engine
   }

@@ -9,12 +9,6 @@ import Groundwork
   import Foundation
 #endif
 
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
-
 extension Benchmark {
   /// Ten thousand sessions from sign-in to sign-out, each with an engine of its own over one store on disk: what is left of them?
   ///
@@ -98,36 +92,4 @@ extension Benchmark {
       try await clock.sleep(for: .milliseconds(20))
     } while !engines.isEmpty && clock.sinceBoot < end
   }
-}
-
-/// What this process holds of the system.
-private struct ProcessUse: CustomStringConvertible {
-  var files: Int
-  var threads: Int
-  /// Resident bytes.
-  var memory: Int
-
-  init() throws(BenchError) {
-    guard let folder = opendir("/proc/self/fd") else { throw BenchError("There is no /proc on this system.") }
-    var count = 0
-    while readdir(folder) != nil { count += 1 }
-    closedir(folder)
-    // Without ".", ".." and the folder itself.
-    files = count - 3
-    let status: String
-    do {
-      status = String(decoding: try Data(contentsOf: URL(fileURLWithPath: "/proc/self/status")), as: UTF8.self)
-    } catch {
-      throw BenchError("/proc/self/status cannot be read: \(error).")
-    }
-    func number(_ name: String) -> Int? {
-      status.split(separator: "\n").first { $0.hasPrefix(name) }.flatMap { line in Int(line.filter(\.isNumber)) }
-    }
-    guard let threads = number("Threads:"), let kibibytes = number("VmRSS:") else {
-      throw BenchError("/proc/self/status lacks Threads or VmRSS.")
-    }
-    (self.threads, memory) = (threads, kibibytes * 1024)
-  }
-
-  var description: String { "\(files) files, \(threads) threads, \(memory / 1024) KiB" }
 }

@@ -10,8 +10,10 @@ struct Benchmark: Sendable {
     var rounds: Int
   }
 
-  /// All there are, in the order in which they run.
-  static let all: [Benchmark] = [.hotPath, .storm, .calls, .ready, .coldStart, .storeSpeed, .endurance]
+  /// All there are, in the order in which they run; growth first, while the process is still small.
+  static let all: [Benchmark] = [
+    .growth, .hotPath, .storm, .calls, .ready, .server, .coldStart, .storeSpeed, .simulator, .endurance,
+  ]
 
   /// The word on the command line.
   var name: String
@@ -21,4 +23,6 @@ struct Benchmark: Sendable {
   var isPartOfAll = true
   /// Measures. It may block its thread: nothing else runs meanwhile.
   var run: @Sendable (Context) async throws -> [Figure]
+  /// Measures how something grows, where that is its matter.
+  var curves: @Sendable (Context) async throws -> [Curve] = { _ in [] }
 }

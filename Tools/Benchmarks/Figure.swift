@@ -18,6 +18,8 @@ struct Figure: Sendable {
     case seconds
     /// A plain number.
     case count
+    /// Bytes; shown as B, KiB or MiB.
+    case bytes
   }
 
   /// What was measured.
@@ -87,7 +89,16 @@ struct Figure: Sendable {
   }
 
   static func text(_ value: Double, _ unit: Unit) -> String {
-    guard unit == .seconds else { return grouped(value) }
+    switch unit {
+    case .count: return grouped(value)
+    case .bytes:
+      switch abs(value) {
+      case ..<1024: return "\(short(value)) B"
+      case ..<1_048_576: return "\(short(value / 1024)) KiB"
+      default: return "\(short(value / 1_048_576)) MiB"
+      }
+    case .seconds: break
+    }
     switch abs(value) {
     case ..<1e-6: return "\(short(value * 1e9)) ns"
     case ..<1e-3: return "\(short(value * 1e6)) µs"

@@ -9,7 +9,9 @@ import Groundwork
 /// All figures of a run, and how they are written.
 struct Report {
   /// The figures in the order measured.
-  var figures: [Figure]
+  var figures: [Figure] = []
+  /// How things grow.
+  var curves: [Curve] = []
 
   /// A table for the terminal.
   var table: String {
@@ -21,6 +23,7 @@ struct Report {
           figure.targetText, figure.targets.isEmpty ? "" : figure.missed.isEmpty ? "met" : "MISSED",
         ]
       }
+    guard rows.count > 1 else { return curves.map(\.text).joined(separator: "\n") }
     let rightAligned: Set<Int> = [1, 2, 4]
     let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
@@ -31,7 +34,7 @@ struct Report {
       }
       while line.last == " " { line.removeLast() }
       return line
-    }.joined(separator: "\n")
+    }.joined(separator: "\n") + curves.map { "\n\($0.text)" }.joined()
   }
 
   /// The same for the README.
@@ -57,7 +60,14 @@ struct Report {
     }
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
-    return String(decoding: try encoder.encode(JSONValue.object(["figures": .array(list)])), as: UTF8.self)
+    let grown = curves.map { curve in
+      JSONValue.object([
+        "name": .string(curve.name), "by": .string(curve.sizeName), "unit": .string(curve.unit.rawValue),
+        "points": .array(curve.points.map { .object(["size": .number($0.size), "value": .number($0.value)]) }),
+      ])
+    }
+    let all = JSONValue.object(["figures": .array(list), "curves": .array(grown)])
+    return String(decoding: try encoder.encode(all), as: UTF8.self)
   }
 
   /// Puts the table between the two marks of a Markdown file.

@@ -18,6 +18,9 @@ struct Run {
   private let benchmarks: [Benchmark]
   private let rounds: Int
   private let json: String?
+  private let svg: String?
+  private let probe: Probe?
+  private let count: Int
   private let readme: String?
   private let check: Bool
 
@@ -26,24 +29,34 @@ struct Run {
     benchmarks = Benchmark.all.filter { names.isEmpty ? $0.isPartOfAll : names.contains($0.name) }
     rounds = try call.integer("rounds") ?? 21
     json = call.text("json")
+    svg = call.text("svg")
+    let probed = call.text("probe")
+    probe = Probe.all.first { $0.name == probed }
+    count = try call.integer("count") ?? 1000
     readme = call.text("readme")
     check = call.flag("check")
   }
 
   func start() async throws {
+    if let probe { return try await probe.run(count) }
     #if DEBUG
       note("bench: this is a debug build; its figures say little. Use make bench.")
     #endif
     let scratch = try ScratchFolder()
     defer { scratch.remove() }
     let context = Benchmark.Context(programs: try Self.programFolder(), scratch: scratch, rounds: rounds)
-    var report = Report(figures: [])
+    var report = Report()
     for benchmark in benchmarks {
       note("bench: \(benchmark.name): \(benchmark.summary) …")
       report.figures += try await benchmark.run(context)
+      report.curves += try await benchmark.curves(context)
     }
     if let json, json != "-" {
       try Data((try report.json() + "\n").utf8).write(to: URL(fileURLWithPath: json))
+    }
+    if let svg {
+      try Data(report.page.utf8).write(to: URL(fileURLWithPath: svg))
+      note("bench: figures and growth as a picture: \(svg)")
     }
     print(json == "-" ? try report.json() : report.table)
     if let readme { try report.rewrite(readme: readme) }

@@ -21,8 +21,14 @@ let program = Program(
     discussion: "Benchmarks: " + Benchmark.all.map { "\($0.name) (\($0.summary))" }.joined(separator: "; ") + ".",
     options: [
       .value("json", "FILE", kind: .file, "Writes every sample to FILE; - is standard output, in place of the table."),
+      .value(
+        "svg", "FILE", kind: .file, "Draws the figures as bars, each beside its baseline, and the growth as curves."),
       .value("readme", "FILE", kind: .file, "Rewrites the table between the bench marks of FILE."),
       .value("rounds", "N", kind: .integer(1...1000), default: "21", "How many rounds are measured."),
+      .value(
+        "probe", "PATH", kind: .choice(Probe.all.map(\.name)),
+        "Runs one path of the product and measures nothing; make bench-check counts its instructions."),
+      .value("count", "N", kind: .integer(1...1_000_000), default: "1000", "How often --probe runs it."),
       .flag("check", "Exits with 1 if a target is missed."),
     ],
     positionals: [

@@ -100,6 +100,7 @@ pass == 1 && FILENAME ~ /^Documentation\/(requirements|rules)\.md$/ {
 pass == 1 && FILENAME == "Tools/packages.txt" && !/^#/ && /\|/ {
   split($0, column, /[ ]*\|[ ]*/)
   listed[column[1]] = FNR
+  if (column[2] ~ /command:/) is_program[column[1]] = 1
   count = split(column[3], names, " ")
   for (i = 1; i <= count; i++) needed_for[names[i]] = FNR
 }
@@ -276,7 +277,7 @@ END {
   for (name in manifest_package) if (!(name in listed)) {
     printf "Package.swift:1: [packages] %s is not in Tools/packages.txt. Remedy: list it there with its reason.\n", name; violations++
   }
-  for (name in listed) if (!(name in manifest_package)) {
+  for (name in listed) if (!(name in manifest_package) && !(name in is_program)) {
     printf "Tools/packages.txt:%d: [packages] no target of Package.swift asks for %s. Remedy: delete the line.\n", listed[name], name; violations++
   }
   for (name in requires) if (name != "bootstrap" && !(name in needed_for)) {

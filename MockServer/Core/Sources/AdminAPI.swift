@@ -16,11 +16,14 @@ struct AdminAPI {
 
   /// Every call with its methods: what is answered, and what the OpenAPI document describes.
   static let calls: [String: [String]] = [
-    "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"], 
-    "/__mock/users": ["POST", "PUT", "DELETE"], "/__mock/sessions": ["GET", "POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
+    "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"],
+    "/__mock/users": ["POST", "PUT", "DELETE"], "/__mock/sessions": ["GET", "POST"], "/__mock/revoke": ["POST"],
+    "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
-    "/__mock/journal/order": ["POST"], "/__mock/journal/entry": ["GET"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
-    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/keys": ["GET"], "/__mock/mails": ["GET"],
+    "/__mock/journal/order": ["POST"], "/__mock/journal/entry": ["GET"], "/__mock/connections": ["POST"],
+    "/__mock/release": ["POST"],
+    "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/openapi.json": ["GET"],
+    "/__mock/keys": ["GET"], "/__mock/clients": ["GET", "PUT"], "/__mock/mails": ["GET"],
   ]
 
   func receive(
@@ -149,7 +152,12 @@ struct AdminAPI {
       return nil
     case ("/__mock/journal", _): return try journal(query)
     case ("/__mock/journal/entry", _): return try showExchange(query)
+    case ("/__mock/openapi.json", _): return OpenAPI.document(realm: realm.name)
     case ("/__mock/keys", _): return keys()
+    case ("/__mock/clients", "GET"): return clients()
+    case ("/__mock/clients", _):
+      try setClients(body(request))
+      return clients()
     case ("/__mock/mails", _): return mails()
     case ("/__mock/journal/order", _): return try checkOrder(body(request))
     case ("/__mock/realms", "GET"): return realms()
@@ -225,6 +233,27 @@ struct AdminAPI {
       json.member("serviceRoleKey", keys.serviceRoleKey)
       json.member("jwtSecret", keys.jwtSecret)
     }
+  }
+
+  private func clients() -> JSONWriter {
+    let clients = realm.clients
+    return JSONWriter.object { json in
+      json.key("clients")
+      json.array(clients) { $1.write(to: &$0) }
+    }
+  }
+
+  private func setClients(_ json: JSONValue) throws(MockServerError) {
+    guard let elements = json.array else { throw MockServerError(.invalidRequest, "clients: an array is needed") }
+    var clients: [MockOAuthClient] = []
+    for (index, element) in elements.enumerated() {
+      let client = try MockOAuthClient(json: element, at: "clients[\(index)]")
+      guard !clients.contains(where: { $0.id == client.id }) else {
+        throw MockServerError(.taken, "clients[\(index)]: another client has the id \"\(client.id.prefix(80))\"")
+      }
+      clients.append(client)
+    }
+    realm.clients = clients
   }
 
   private func mails() -> JSONWriter {

@@ -26,12 +26,12 @@ enum JWT {
 
   /// A signed token; nil if OpenSSL refuses.
   static func make(
-    _ algorithm: JWTAlgorithm, keys: RealmKeys, type: String = "JWT", claims: JSONWriter
+    _ algorithm: JWTAlgorithm, keys: RealmKeys, type: String = "JWT", keyID: String? = nil, claims: JSONWriter
   ) -> String? {
     let header = JSONWriter.object { json in
       json.member("alg", algorithm.rawValue)
       json.member("typ", type)
-      if let key = keys.pair(algorithm) { json.member("kid", key.id) }
+      if let id = keyID ?? keys.pair(algorithm)?.id { json.member("kid", id) }
     }
     var bytes: [UInt8] = []
     bytes.reserveCapacity((header.bytes.count + claims.bytes.count) * 4 / 3 + 400)

@@ -71,7 +71,7 @@ extension RealmState {
     let accessTokens = record.accessTokens.compactMap { text -> MockFamily.Token? in
       guard let token = access[text] else { return nil }
       return MockFamily.Token(
-        generation: token.generation, issuedAt: (token.issuedAt ?? now).date, expiresAt: token.expiresAt.date,
+        generation: token.generation, issuedAt: token.issuedAt.date, expiresAt: token.expiresAt.date,
         isRevoked: token.isRevoked, isCurrent: text == record.accessToken)
     }
     return MockFamily(

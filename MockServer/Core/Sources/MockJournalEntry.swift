@@ -6,7 +6,7 @@
 
 /// In whose wire format a request is.
 public enum MockDialect: String, Sendable, Hashable, CaseIterable {
-  case chirp, envelope, supabase
+  case chirp, envelope, supabase, oauth2
   /// No dialect has such an endpoint.
   case none
 }
@@ -63,6 +63,22 @@ public enum MockOutcome: String, Sendable, Hashable, CaseIterable {
   case badAPIKey = "bad-api-key"
   /// There is no such grant.
   case unsupportedGrant = "unsupported-grant"
+  /// OAuth 2: no such client, or it has not proved to be the one.
+  case invalidClient = "invalid-client"
+  /// OAuth 2: the client may not use this grant.
+  case unauthorizedClient = "unauthorized-client"
+  /// OAuth 2: the client cannot have this scope.
+  case invalidScope = "invalid-scope"
+  /// OAuth 2: the redirect address is not registered, or not that of the authorization request.
+  case redirectMismatch = "redirect-mismatch"
+  /// OAuth 2: the verifier does not belong to the challenge.
+  case pkceFailed = "pkce-failed"
+  /// OAuth 2: the user has said no.
+  case denied
+  /// OAuth 2: a device asks before the user has decided.
+  case authorizationPending = "authorization-pending"
+  /// OAuth 2: a device asks too often.
+  case slowDown = "slow-down"
   /// The user is banned.
   case banned
   /// Login: the address has not been confirmed.

@@ -1,7 +1,8 @@
 public import Groundwork
 
 extension MockPolicy {
-  private static let keys = [
+  /// Every key that there is.
+  static let keys = [
     "accessTTL", "refreshTTL", "rotation", "grace", "tokens", "clockSkew", "rateLimit", "cors", "autoconfirm",
     "supabaseErrors", "idTokenFlaw",
   ]

@@ -152,7 +152,7 @@ public final class MockRealm: Sendable {
   ) throws(MockServerError) -> MockMintedSession {
     try step { state, now, effects throws(MockServerError) in
       let found = try state.requiredUser(user)
-      let kind: SessionKind = dialect == .supabase ? .supabase(method: "password", at: now) : .plain
+      let kind = state.kind(of: dialect, now: now)
       let grant = state.issue(for: found.id, kind: kind, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
       state.events.publish(.changed(.sessions), &effects)
       return MockMintedSession(grant)
@@ -196,6 +196,17 @@ public final class MockRealm: Sendable {
       _ = state.removeUser(id)
       state.events.publish(.changed(.users), &effects)
       return count
+    }
+  }
+
+  /// The clients of the OAuth 2 dialect; what has been issued to one that goes lives on.
+  public var clients: [MockOAuthClient] {
+    get { step { state, _, _ in state.oauth.clients } }
+    set {
+      step { state, _, effects in
+        state.oauth.clients = newValue
+        state.events.publish(.changed(.policy), &effects)
+      }
     }
   }
 

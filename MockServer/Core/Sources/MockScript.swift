@@ -10,6 +10,11 @@ public enum MockOperation: String, Sendable, Hashable, CaseIterable {
   /// What a server tells of itself.
   case health, settings
   case keys = "jwks"
+  case metadata
+  /// OAuth 2: a person agrees in a browser, or for a device.
+  case authorize, device
+  /// OAuth 2: what a token is worth.
+  case introspect
   /// The calls of a service-role key, for any user.
   case adminUsers = "admin-users"
   /// Nothing that the server knows, or no proper request.

@@ -47,6 +47,8 @@ public struct MockServerConfiguration: Sendable {
   public var scripts: [MockScript]
   /// What is different in single realms, by their names.
   public var realms: [String: MockRealmConfiguration]
+  /// The clients of the OAuth 2 dialect that every realm begins with.
+  public var clients: [MockOAuthClient]
   /// How many feed items every realm begins with.
   public var feedItems: Int
   /// How many journal entries a realm keeps; older ones fall out and are counted.
@@ -59,7 +61,8 @@ public struct MockServerConfiguration: Sendable {
   /// Makes a configuration.
   public init(
     policy: MockPolicy = MockPolicy(), clock: MockClockMode = .real, startsAt: Date? = nil, seed: UInt64? = nil,
-    allowRemoteAdmin: Bool = false, users: [MockSeedUser] = [], scripts: [MockScript] = [],
+    allowRemoteAdmin: Bool = false, users: [MockSeedUser] = [], clients: [MockOAuthClient] = MockOAuthClient.usual,
+    scripts: [MockScript] = [],
     realms: [String: MockRealmConfiguration] = [:], feedItems: Int = 25, journalCapacity: Int = 10_000,
     maximumRealms: Int = 10_000, maximumSessions: Int = 50_000
   ) {
@@ -69,6 +72,7 @@ public struct MockServerConfiguration: Sendable {
     self.seed = seed
     self.allowRemoteAdmin = allowRemoteAdmin
     self.users = users
+    self.clients = clients
     self.scripts = scripts
     self.realms = realms
     self.feedItems = feedItems

@@ -109,6 +109,8 @@ struct SessionRecord: Sendable {
   let userID: String
   /// The dialect that began it, with what its tokens tell.
   let kind: SessionKind
+  /// What its next access token may do; a refresh may narrow it (OAuth 2).
+  var scope: [String]
   /// 0 at the login, one more with each new pair.
   var generation = 0
   /// The pair that was issued last.
@@ -125,6 +127,7 @@ struct SessionRecord: Sendable {
     self.id = id
     self.userID = userID
     self.kind = kind
+    scope = if case .oauth(let grant) = kind { grant.scope } else { [] }
   }
 
   static let rememberedAccessTokens = 256
@@ -154,8 +157,10 @@ struct AccessRecord: Sendable {
   let sessionID: String
   let userID: String
   let generation: Int
-  var issuedAt: MockInstant?
+  let issuedAt: MockInstant
   let expiresAt: MockInstant
+  /// What it may do (OAuth 2).
+  let scope: [String]
   var isRevoked = false
 }
 

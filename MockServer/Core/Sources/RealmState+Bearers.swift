@@ -7,7 +7,7 @@ struct RealmOrigin: Sendable {
 
   /// Takes the address from a request that names one.
   mutating func note(_ request: MockRequest) {
-    guard let named = request.header("Host"), Self.isHost(named) else { return }
+    guard let named = request.header("Host"), named == host || Self.isHost(named) else { return }
     isSecure = request.isSecure
     if host != named { host = named }
   }
@@ -101,7 +101,7 @@ extension RealmState {
         json.member("sub", session.userID.isEmpty ? grant.clientID : session.userID)
         json.member("aud", issuer)
         json.member("client_id", grant.clientID)
-        json.member("scope", grant.scope.joined(separator: " "))
+        json.member("scope", session.scope.joined(separator: " "))
         times()
       }
     }
@@ -187,7 +187,8 @@ extension RealmState {
     }
     let left = Duration.clamped(seconds: expiry - clock)
     let record = AccessRecord(
-      sessionID: id, userID: subject, generation: session.generation, expiresAt: now.adding(left))
+      sessionID: id, userID: subject, generation: session.generation, issuedAt: now,
+      expiresAt: now.adding(left), scope: claims["scope"]?.string?.split(separator: " ").map(String.init) ?? [])
     return standing(of: record, session, now: now)
   }
 

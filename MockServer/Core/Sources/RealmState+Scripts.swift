@@ -232,6 +232,9 @@ extension RealmState {
   /// The session that a request's tokens name.
   private func session(of call: Call) -> String? {
     if let bearer = Self.bearer(of: call.request), let record = access[bearer] { return record.sessionID }
+    if let form = FormItems(call.request), let token = form["refresh_token"] ?? form["token"] {
+      return refresh[token]?.sessionID ?? access[token]?.sessionID
+    }
     guard case .success(let members) = Chirp.body(of: call.request),
       let token = (members["refreshToken"] ?? members["refresh_token"])?.string
     else { return nil }

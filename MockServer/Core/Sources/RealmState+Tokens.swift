@@ -28,6 +28,17 @@ extension RealmState {
 
   // MARK: Sessions
 
+  /// What a session of a dialect has beyond the others', if it is made without a login.
+  func kind(of dialect: MockDialect, now: MockInstant) -> SessionKind {
+    switch dialect {
+    case .supabase: return .supabase(method: "password", at: now)
+    case .oauth2:
+      let client = oauth.clients.first { $0.secret == nil } ?? oauth.clients.first ?? MockOAuthClient(id: "chirp")
+      return .oauth(OAuthGrant(clientID: client.id, scope: client.scopes, authenticatedAt: now))
+    case .chirp, .envelope, .none: return .plain
+    }
+  }
+
   /// Begins a session.
   mutating func issue(
     for userID: String, kind: SessionKind = .plain, accessTTL: Duration? = nil, refreshTTL: Duration? = nil,
@@ -66,7 +77,7 @@ extension RealmState {
     session.accessToken = accessTokenText(for: session, lifetime: lifetime, now: now)
     access[session.accessToken] = AccessRecord(
       sessionID: session.id, userID: session.userID, generation: session.generation, issuedAt: now,
-      expiresAt: now.adding(lifetime))
+      expiresAt: now.adding(lifetime), scope: session.scope)
     session.accessTokens.append(session.accessToken)
     if session.accessTokens.count > SessionRecord.rememberedAccessTokens {
       access[session.accessTokens.removeFirst()] = nil

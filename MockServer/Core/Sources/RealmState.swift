@@ -22,6 +22,7 @@ struct RealmState: Sendable {
     var dialect: MockDialect {
       if let route { return route.dialect }
       if path.hasPrefix("/auth/v1/") { return .supabase }
+      if path.hasPrefix("/oauth2/") || path.hasPrefix("/.well-known/") { return .oauth2 }
       return path.hasPrefix("/envelope/") ? .envelope : .none
     }
 
@@ -79,6 +80,7 @@ struct RealmState: Sendable {
   var scripts = ScriptTable()
   var waiting = WaitingRoom()
   var mails = MailTable()
+  var oauth: OAuthTable
   var journal: Journal
   var exchanges = ExchangeRing()
   var events = EventHub()
@@ -94,6 +96,7 @@ struct RealmState: Sendable {
     self.name = name
     self.configuration = configuration
     keys = RealmKeys(seed: seed, shared: sharedKeys)
+    oauth = OAuthTable(clients: configuration.clients)
     policy = configuration.policy
     let start = configuration.startsAt.map(MockInstant.init) ?? now
     clock = RealmClock(mode: configuration.clock, start: start, reading: reading)
@@ -153,6 +156,7 @@ struct RealmState: Sendable {
     }
     switch route.dialect {
     case .supabase: return performSupabase(call, route)
+    case .oauth2: return performOAuth(call, route)
     case .envelope: return performEnvelope(call, route)
     case .chirp, .none: return performChirp(call, route)
     }
@@ -162,6 +166,7 @@ struct RealmState: Sendable {
   func render(_ call: Call, _ status: Int, _ code: String, _ reason: String) -> MockReply {
     switch call.dialect {
     case .supabase: supabaseError(call, status, Supabase.code(for: status, code), Supabase.message(for: code, reason))
+    case .oauth2: OAuth.error(status, OAuth.code(for: status, code), reason)
     case .envelope: Envelope.error(status, reason)
     case .chirp, .none: Chirp.error(status, code, reason)
     }
@@ -219,7 +224,7 @@ struct RealmState: Sendable {
   }
 
   /// The id of a request that the journal does not have yet.
-  func requestID(of call: Call) -> String { acceptableRequestID(call.request) ?? "r\(journal.lastSeq + 1)" }
+  func requestID(of call: Call) -> String { acceptableRequestID(call.request) ?? "r" + String(journal.lastSeq + 1) }
 
   func acceptableRequestID(_ request: MockRequest) -> String? {
     guard let id = request.header("X-Request-ID"), (1...128).contains(id.utf8.count),

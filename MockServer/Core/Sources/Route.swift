@@ -8,6 +8,7 @@ struct Route: Sendable {
     case adminUser(String)
     case changeUser(String)
     case deleteUser(String)
+    case oauthToken, authorize, revoke, introspect, deviceAuthorization, devicePage, userInfo, metadata
   }
 
   let dialect: MockDialect
@@ -56,11 +57,23 @@ struct Route: Sendable {
     "/auth/v1/admin/users": [
       Route(.supabase, .adminUsers, "GET", .adminUsers), Route(.supabase, .adminUsers, "POST", .addUser),
     ],
+    "/oauth2/token": [Route(.oauth2, .login, "POST", .oauthToken)],
+    "/oauth2/authorize": [
+      Route(.oauth2, .authorize, "GET", .authorize), Route(.oauth2, .authorize, "POST", .authorize),
+    ],
+    "/oauth2/revoke": [Route(.oauth2, .logout, "POST", .revoke)],
+    "/oauth2/introspect": [Route(.oauth2, .introspect, "POST", .introspect)],
+    "/oauth2/device_authorization": [Route(.oauth2, .device, "POST", .deviceAuthorization)],
+    "/oauth2/device": [Route(.oauth2, .device, "GET", .devicePage), Route(.oauth2, .device, "POST", .devicePage)],
+    "/oauth2/userinfo": [Route(.oauth2, .me, "GET", .userInfo), Route(.oauth2, .me, "POST", .userInfo)],
+    "/oauth2/jwks": [Route(.oauth2, .keys, "GET", .keys)],
+    "/.well-known/oauth-authorization-server": [Route(.oauth2, .metadata, "GET", .metadata)],
+    "/.well-known/openid-configuration": [Route(.oauth2, .metadata, "GET", .metadata)],
   ]
 
   private static func withAllow(_ routes: [Route]) -> [Route] {
     var operations = routes.map(\.operation)
-    if routes.contains(where: { $0.endpoint == .token }) { operations.append(.refresh) }
+    if routes.contains(where: { $0.endpoint == .token || $0.endpoint == .oauthToken }) { operations.append(.refresh) }
     let methods = routes.map { $0.method == "GET" ? "GET, HEAD" : $0.method }.joined(separator: ", ")
     return routes.map { route in
       var route = route
@@ -79,7 +92,15 @@ struct Route: Sendable {
     {
       route.operation = .refresh
     }
+    if route.endpoint == .oauthToken, FormItems(request)?["grant_type"] == "refresh_token" {
+      route.operation = .refresh
+    }
     return route
+  }
+
+  /// Every path with a name in it, in braces, and its routes.
+  static var withNames: [(path: String, routes: [Route])] {
+    [(path: "/auth/v1/admin/users/{id}", routes: at("/auth/v1/admin/users/id"))]
   }
 
   /// The routes of one user in Supabase's admin calls: the only path with a name in it.

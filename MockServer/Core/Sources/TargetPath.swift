@@ -9,6 +9,17 @@ struct TargetPath {
 
   /// Nil for a target that has no path, or whose realm has no proper name.
   init?(_ target: String) {
+    // Nearly every target is a plain path of the root realm, and is taken as it is.
+    let isPlain = target.utf8.withContiguousStorageIfAvailable { bytes in
+      bytes.first == UInt8(ascii: "/") && !bytes.dropFirst().starts(with: [UInt8(ascii: "r"), UInt8(ascii: "/")])
+        && !bytes.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+    }
+    if isPlain == true {
+      realm = "default"
+      path = target
+      query = ""
+      return
+    }
     var rest = target[...]
     if !rest.hasPrefix("/") {
       // The absolute form (RFC 9112 §3.2.2).
@@ -22,6 +33,15 @@ struct TargetPath {
       rest = rest[..<mark]
     } else {
       query = ""
+    }
+    // An issuer with a path has its documents between host and path (RFC 8414 §3.1).
+    for document in ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"]
+    where rest.hasPrefix("\(document)/r/") {
+      let name = String(rest.dropFirst(document.utf8.count + 3))
+      guard Self.isRealmName(name) else { return nil }
+      realm = name
+      path = document
+      return
     }
     guard rest.hasPrefix("/r/") else {
       realm = "default"

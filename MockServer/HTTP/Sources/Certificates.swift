@@ -1,4 +1,4 @@
-import COpenSSL
+import CLibssl
 
 /// Makes keys and certificates with OpenSSL.
 enum Certificates {

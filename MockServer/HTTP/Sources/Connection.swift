@@ -1,5 +1,5 @@
 import CLibevent
-import COpenSSL
+import CLibssl
 import MockServerCore
 
 #if canImport(FoundationEssentials)

@@ -1,4 +1,4 @@
-import MockServerCore
+package import MockServerCore
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -11,35 +11,38 @@ import MockServerCore
 /// A state machine that knows no socket: it is handed the bytes that are there, says how many it has used, and what
 /// they were. What two servers could read in two ways is refused, since the second reading is how requests are smuggled
 /// (RFC 9112, 11.2); and what cannot become a request any more is refused at once, not when the line is complete.
-struct RequestParser {
+package struct RequestParser {
   /// How much of each part is taken.
-  struct Limits: Sendable {
+  package struct Limits: Sendable {
     /// Bytes of the request line; more is 414.
-    var requestLine = 8 * 1024
+    package var requestLine = 8 * 1024
     /// Bytes of all header lines together, and of all trailer lines; more is 431.
-    var fields = 32 * 1024
+    package var fields = 32 * 1024
     /// Number of header fields; more is 431.
-    var fieldCount = 100
+    package var fieldCount = 100
     /// Bytes of the body; more is 413.
-    var body = 2 * 1024 * 1024
+    package var body = 2 * 1024 * 1024
     /// Bytes of a chunk-size line with its extensions; more is 400.
-    var chunkLine = 256
+    package var chunkLine = 256
     /// Bytes of all chunk extensions of a request; more is 400.
-    var chunkExtensions = 16 * 1024
+    package var chunkExtensions = 16 * 1024
+
+    /// Makes the limits that the server has.
+    package init() {}
   }
 
   /// A request, whole or malformed.
-  struct Parsed {
+  package struct Parsed {
     /// What the handler gets.
-    var request: MockRequest
+    package var request: MockRequest
     /// Whether another request may follow on the connection.
-    var keepsAlive: Bool
+    package var keepsAlive: Bool
     /// Whether the client speaks HTTP/1.0.
-    var isHTTP10: Bool
+    package var isHTTP10: Bool
   }
 
   /// What came of the bytes.
-  enum Outcome {
+  package enum Outcome {
     /// They end inside a request, or between two.
     case needsMore
     /// The head is complete, and the client waits for `100 Continue` before it sends the body.
@@ -75,12 +78,13 @@ struct RequestParser {
   private var fieldBytes = 0
   private var extensionBytes = 0
 
-  init(limits: Limits = Limits()) {
+  /// Makes a parser that is before its first request.
+  package init(limits: Limits = Limits()) {
     self.limits = limits
   }
 
   /// Whether a request has begun and is not complete.
-  var isInside: Bool {
+  package var isInside: Bool {
     switch state {
     case .start: false
     case .requestLine: scanned > 0
@@ -93,7 +97,7 @@ struct RequestParser {
   /// - Parameter bytes: everything that is there and was not used yet.
   /// - Returns: how many of them are used up, which the caller drops, and what came of them. Only `.needsMore` says
   ///   that the rest holds nothing more.
-  mutating func consume(_ bytes: UnsafeRawBufferPointer) -> (used: Int, outcome: Outcome) {
+  package mutating func consume(_ bytes: UnsafeRawBufferPointer) -> (used: Int, outcome: Outcome) {
     var used = 0
     do throws(Refusal) {
       while let outcome = try step(bytes, &used) {
@@ -107,7 +111,7 @@ struct RequestParser {
   }
 
   /// The peer has ended its side inside a request: what could be read of it, as a malformed one.
-  mutating func endedEarly() -> Parsed {
+  package mutating func endedEarly() -> Parsed {
     refuse(Refusal(status: 400, reason: "the connection ended inside the request"))
   }
 

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLibssl
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

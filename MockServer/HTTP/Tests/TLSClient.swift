@@ -1,4 +1,4 @@
-import COpenSSL
+import CLibssl
 
 @testable import MockServerHTTP
 

@@ -36,10 +36,16 @@ public enum ChirpProgram: Sendable {
     .value(
       "server", "URL", environment: "CHIRP_SERVER", "The server; without it, the one last signed in to."),
     .choice(
-      "dialect", ["chirp", "envelope", "supabase", "oauth2"], environment: "CHIRP_DIALECT",
-      "How the server speaks; without it, as when you signed in, else chirp (supabase, oauth2: not available yet)."),
-    .value("api-key", "KEY", secret: true, "The server's public key (dialect supabase: not available yet)."),
-    .value("client-id", "ID", "The client's id (dialect oauth2: not available yet)."),
+      "dialect", ["chirp", "envelope", "supabase", "oauth2", "rest"], environment: "CHIRP_DIALECT",
+      "How the server speaks; without it, as when you signed in, else chirp."),
+    .value(
+      "api-key", "KEY", environment: "CHIRP_API_KEY", secret: true,
+      "The project's public key (dialect supabase); kept for later commands."),
+    .value("client-id", "ID", "The client's id (dialect oauth2); kept for later commands."),
+    .value(
+      "client-secret-file", "FILE", kind: .file, environment: "CHIRP_CLIENT_SECRET_FILE",
+      "A file with the client's secret, one line (dialect oauth2); its name is kept, the secret is not."),
+    .value("backend", "FILE", kind: .file, "The server's description (dialect rest); kept for later commands."),
     .value(
       "state-dir", "DIR", kind: .folder, environment: "CHIRP_STATE_DIR",
       "Where sessions are kept; without it, $XDG_STATE_HOME/chirp or ~/.local/state/chirp."),
@@ -78,12 +84,32 @@ public enum ChirpProgram: Sendable {
     options: [
       .value("email", "EMAIL", "Who signs in."),
       .value("username", "NAME", "Who signs in, where the server wants a username (dialect envelope)."),
-    ] + passwordOptions,
+    ] + passwordOptions + oauthOptions,
     examples: [
       .init("chirp login --email anna@example.com", "asks for the password"),
       .init("chirp login --email anna@example.com --password-stdin < password.txt", "sign in from a script"),
     ],
     hidesArguments: true)
+
+  private static let oauthOptions: [Option] = [
+    .choice(
+      "grant", ["code", "device", "password", "client-credentials"],
+      "How to sign in (dialect oauth2); without it, code."),
+    .flag("device", "The same as --grant device: type a code on another machine."),
+    .value("scope", "TEXT", "What to ask for (dialect oauth2), words with spaces between them."),
+    .value("issuer", "URL", "The authorization server, where it is not the server itself (dialect oauth2)."),
+    .value(
+      "endpoint", "NAME=URL", repeated: true,
+      "An endpoint that the server's metadata leave out (dialect oauth2): authorization, token, device, revocation, "
+        + "userinfo or jwks. With token among them, no metadata are asked for."),
+    .choice("client-auth", ["none", "basic", "post"], "How the client proves itself; without it, as the server says."),
+    .value(
+      "redirect-port", "N", kind: .integer(1...65535),
+      "The port that the browser comes back to; without it, any free one."),
+    .flag("no-browser", "Show the page's address, and open no browser."),
+    .value(
+      "wait", "DURATION", kind: .duration(minimum: .seconds(1)), default: "5m", "How long to wait for the browser."),
+  ]
 
   private static let register = Command(
     "register", "Make an account.",

@@ -40,6 +40,8 @@ public struct CommandLineParts: Sendable {
 
   /// The streams.
   public var console: any Console
+  /// The terminal that a form may take over whole; nil where there is none.
+  public var screen: (any ScreenPort)?
   /// The environment's variables.
   public var environment: [String: String]
   /// The clocks.
@@ -54,21 +56,26 @@ public struct CommandLineParts: Sendable {
   public var makeTransport: @Sendable (TransportWishes) throws -> any HTTPTransport
   /// Reads a file, `limit` bytes at most; throws `ConsoleError`.
   public var readFile: @Sendable (_ path: String, _ limit: Int) async throws -> [UInt8]
+  /// Opens a page in the user's browser, best effort.
+  public var openBrowser: @Sendable (_ url: String) -> Void
   /// The path of `chirp-secret-service`, which is run where a store's key is in the desktop's key store.
   public var secretServiceHelper: String
 
   /// Puts the parts together.
   public init(
-    console: any Console, environment: [String: String], time: any TimeSource = SystemClock(),
+    console: any Console, screen: (any ScreenPort)? = nil, environment: [String: String],
+    time: any TimeSource = SystemClock(),
     tasks: TaskStarter = TaskStarter(), session: SessionOptions = SessionOptions(),
     openStore: @escaping @Sendable (_ folder: String, _ keySource: any KeySource) async throws -> OpenedStore,
     makeTransport: @escaping @Sendable (TransportWishes) throws -> any HTTPTransport,
     readFile: @escaping @Sendable (_ path: String, _ limit: Int) async throws -> [UInt8] = {
       try await LiveConsole.readFile($0, limit: $1)
     },
+    openBrowser: @escaping @Sendable (_ url: String) -> Void = { _ in },
     secretServiceHelper: String = "chirp-secret-service"
   ) {
     self.console = console
+    self.screen = screen
     self.environment = environment
     self.time = time
     self.tasks = tasks
@@ -76,6 +83,7 @@ public struct CommandLineParts: Sendable {
     self.openStore = openStore
     self.makeTransport = makeTransport
     self.readFile = readFile
+    self.openBrowser = openBrowser
     self.secretServiceHelper = secretServiceHelper
   }
 }

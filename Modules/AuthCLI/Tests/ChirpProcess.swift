@@ -200,7 +200,7 @@ import Groundwork
       kill(pid, signal)
     }
 
-    private static func path() throws -> String {
+    static func path() throws -> String {
       var bytes = [CChar](repeating: 0, count: 4096)
       let count = readlink("/proc/self/exe", &bytes, bytes.count)
       guard count > 0 else { throw Failure(description: "no /proc/self/exe") }

@@ -49,20 +49,21 @@ struct CommandLineWorld {
   /// Runs one command line.
   func run(
     _ arguments: String..., console: ScriptedConsole = ScriptedConsole(), environment: [String: String] = [:],
-    files: [String: String] = [:]
+    files: [String: String] = [:], screen: ScriptedScreen? = nil
   ) async -> Outcome {
-    await run(arguments, console: console, environment: environment, files: files)
+    await run(arguments, console: console, environment: environment, files: files, screen: screen)
   }
 
   /// Runs one command line.
   func run(
     _ arguments: [String], console: ScriptedConsole = ScriptedConsole(), environment: [String: String] = [:],
-    files: [String: String] = [:]
+    files: [String: String] = [:], screen: ScriptedScreen? = nil
   ) async -> Outcome {
     let (store, transport, transportsMade) = (store, transport, transportsMade)
     let program = ChirpCommandLine(
       parts: CommandLineParts(
-        console: console, environment: ["HOME": "/home/anna"].merging(environment) { _, new in new }, time: clock,
+        console: console, screen: screen, environment: ["HOME": "/home/anna"].merging(environment) { _, new in new },
+        time: clock,
         openStore: { folder, _ in .init(store: store, location: folder, keySource: "keyfile") },
         makeTransport: { _ in
           transportsMade.withLock { $0 += 1 }

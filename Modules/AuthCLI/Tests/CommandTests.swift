@@ -463,17 +463,6 @@ struct CommandTests {
 
   // MARK: The table
 
-  @Test(
-    "what is not there yet is said, with exit 2",
-    arguments: [
-      ["--dialect", "supabase"], ["--dialect", "oauth2"], ["--api-key", "k"], ["--client-id", "i"],
-    ])
-  func notThereYet(option: [String]) async throws {
-    let outcome = await world.run(["status"] + option)
-    #expect(outcome.code == 2)
-    #expect(outcome.error.contains("not there yet"))
-  }
-
   @Test("the table is sound, and every command has a help page of 80 columns")
   func table() async throws {
     #expect(ChirpProgram.table.problems() == [])

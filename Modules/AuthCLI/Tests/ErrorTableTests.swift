@@ -1,5 +1,6 @@
 import AuthCLI
 import AuthModels
+import AuthOAuth
 import AuthSession
 import AuthStorage
 import CommandLineTable
@@ -126,6 +127,8 @@ struct ErrorTableTests {
       + TransportError.Code.allCases.map {
         CommandFailure(TransportError($0, mayHaveBeenSent: false, message: "")).kind
       }
+      + SupabaseKeyError.Code.allCases.map { "apiKey.\($0.rawValue)" }
+      + OAuthError.Code.allCases.map { "oauth.\($0.rawValue)" }
       + ["usage", "account.notFound", "cancelled", "terminal", "output.closed", "other", "api.status"]
     for kind in kinds { #expect(page.contains("`\(kind)`"), "\(kind)") }
     var failure = CommandFailure(

@@ -1,4 +1,5 @@
 import AuthCLI
+import Groundwork
 import MockServerCore
 
 #if canImport(Glibc)

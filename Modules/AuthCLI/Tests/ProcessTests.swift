@@ -113,7 +113,7 @@ import Testing
     @Test("a password is never shown, and the terminal is given back as it was")
     func hiddenPassword() async throws {
       try await ProcessWorld.run { world in
-        let process = try world.terminal("login")
+        let process = try world.terminal("login", "--accessible")
         try await process.waitFor("Email: ")
         #expect(process.echoes)
         await process.type("anna@example.com\n")

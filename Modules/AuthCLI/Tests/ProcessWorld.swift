@@ -1,6 +1,8 @@
 import Groundwork
 import MockServerCore
 import MockServerHTTP
+import TerminalRecording
+import TerminalScreen
 
 #if canImport(Glibc)
   import Glibc
@@ -55,6 +57,20 @@ import MockServerHTTP
     /// Starts `chirp` on a terminal of its own.
     func terminal(_ arguments: String...) throws -> ChirpProcess {
       try ChirpProcess(arguments, environment: environment, onTerminal: true)
+    }
+
+    /// Starts `chirp` on a terminal that shows what it draws.
+    func screen(
+      _ arguments: [String] = ["login"], size: ScreenSize = ScreenSize(columns: 80, rows: 24),
+      environment more: [String: String] = [:]
+    ) throws -> PseudoTerminal {
+      try PseudoTerminal(
+        [try ChirpProcess.path()] + arguments, environment: screenEnvironment.merging(more) { _, new in new },
+        size: size)
+    }
+
+    var screenEnvironment: [String: String] {
+      environment.merging(["TERM": "xterm-256color", "LANG": "C.UTF-8"]) { _, new in new }
     }
 
     /// Signs anna in.

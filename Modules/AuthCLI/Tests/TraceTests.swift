@@ -150,4 +150,51 @@ import Testing
     #expect(outcome.code == 4)
     #expect(outcome.error.contains("sent ●●●") && !outcome.error.contains("my-own-token-1"))
   }
+
+  @Test("every request that leaves is shown with its Authorization, hidden; a token that comes back to whoami is, too")
+  func asItLeaves() async throws {
+    await world.login()
+    let token = try await world.run("token", "--json").json()["token"]?.string ?? "?"
+    for environment in [[:], ["CHIRP_TOKEN": token]] {
+      world.realm.script(
+        .me,
+        MockAction(
+          status: 200, body: .object(["id": "1", "username": "anna", "email": "a@b.cc", "note": .string(token)]),
+          headers: [.init("X-Echo", token)]))
+      let outcome = await world.run("whoami", "-v", environment: environment)
+      #expect(outcome.error.contains(">   Authorization: ●●●"))
+      #expect(outcome.error.contains("X-Echo: ●●●") && !outcome.error.contains(token))
+    }
+  }
+
+  @Test(
+    "a token that no header can carry is refused before anything is sent, and not repeated",
+    arguments: ["a\nb", "a b", "ä", "\u{1B}x"])
+  func oddOverride(token: String) async throws {
+    await world.login()
+    let requests = world.realm.journal().count
+    let outcome = await world.run("whoami", environment: ["CHIRP_TOKEN": token])
+    #expect(outcome.code == 2)
+    #expect(outcome.error.contains("CHIRP_TOKEN") && !outcome.error.contains(token))
+    #expect(world.realm.journal().count == requests)
+  }
+
+  @Test("whoever renews or ends the stored session hears that CHIRP_TOKEN stays")
+  func overrideStays() async throws {
+    await world.login()
+    for command in ["refresh", "logout"] {
+      let outcome = await world.run(command, environment: ["CHIRP_TOKEN": "my-own-token-1"])
+      #expect(outcome.code == 0)
+      #expect(outcome.error.contains("CHIRP_TOKEN is set"), "\(command)")
+    }
+  }
+
+  @Test("a hint to sign in leads to the server that was named; an empty folder is refused")
+  func hints() async throws {
+    await world.login()
+    let other = await world.run("whoami", "--server", "http://localhost:9", "--account", "work")
+    #expect(other.code == 4)
+    #expect(other.error.contains("chirp login --server http://localhost:9 --account work"))
+    #expect(await world.run("status", "--state-dir", "").code == 2)
+  }
 }

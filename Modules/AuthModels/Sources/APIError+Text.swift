@@ -27,7 +27,8 @@ extension APIError {
 
   private var conflictMessage: String {
     switch serverCode {
-    case .some(.emailTaken): "An account with this email already exists."
+    case .some(.emailTaken), .some(.userAlreadyExists), .some(.emailExists):
+      "An account with this email already exists."
     case .some(.usernameTaken): "This username is taken."
     default: inputMessage ?? "This already exists."
     }

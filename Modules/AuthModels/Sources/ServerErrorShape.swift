@@ -14,4 +14,8 @@ public struct ServerErrorShape: RawRepresentable, Sendable, Hashable, Expressibl
   public static let envelope: ServerErrorShape = "envelope"
   /// `{"error":CODE,"error_description":…}` (RFC 6749 §5.2).
   public static let oauth2: ServerErrorShape = "oauth2"
+  /// `{"code":HTTP,"error_code":CODE,"msg":…}`, `{"code":CODE,"message":…}`, or a gateway's bare `{"message":…}` (D4).
+  public static let supabase: ServerErrorShape = "supabase"
+  /// The shape of a server that a program has described itself (`RESTBackend`).
+  public static let custom: ServerErrorShape = "custom"
 }

@@ -27,25 +27,31 @@ extension APIClient {
 
   /// Puts an encoded target under the base URL: by text, so that nothing in the target can reach the host.
   private func url(target: String) throws(TransportError) -> URL {
-    guard let parts = URLComponents(url: baseURL, resolvingAgainstBaseURL: true),
+    guard let url = URL(string: try base.get() + target), url.host()?.isEmpty == false else {
+      throw .invalidRequest("The request's URL cannot be made from the server's URL and the path.")
+    }
+    return url
+  }
+
+  /// Scheme, host, port and folder of the server, as every request's URL begins; or why no request can be made.
+  static func base(of url: URL) -> Result<String, TransportError> {
+    guard let parts = URLComponents(url: url, resolvingAgainstBaseURL: true),
       let scheme = parts.scheme?.lowercased(), scheme == "http" || scheme == "https",
       let host = parts.percentEncodedHost, !host.isEmpty, parts.user == nil, parts.password == nil,
       parts.query == nil, parts.fragment == nil
     else {
-      throw .invalidRequest(
-        "The server's URL must be http:// or https:// with a host, and without user, query or fragment.")
+      return .failure(
+        .invalidRequest(
+          "The server's URL must be http:// or https:// with a host, and without user, query or fragment."))
     }
     let port = parts.port.map { ":\($0)" } ?? ""
-    var base = parts.percentEncodedPath
-    while base.hasSuffix("/") { base.removeLast() }
+    var folder = parts.percentEncodedPath
+    while folder.hasSuffix("/") { folder.removeLast() }
     // A base such as "https://host/a/../b" would leave its own folder just as a path would.
-    for segment in base.split(separator: "/") where RequestTarget.isDots(segment) {
-      throw .invalidRequest("The server's URL has a \".\" or \"..\" in its path.")
+    for segment in folder.split(separator: "/") where RequestTarget.isDots(segment) {
+      return .failure(.invalidRequest("The server's URL has a \".\" or \"..\" in its path."))
     }
-    guard let url = URL(string: "\(scheme)://\(host)\(port)\(base)\(target)"), url.host()?.isEmpty == false else {
-      throw .invalidRequest("The request's URL cannot be made from the server's URL and the path.")
-    }
-    return url
+    return .success("\(scheme)://\(host)\(port)\(folder)")
   }
 }
 
@@ -138,7 +144,10 @@ enum RequestTarget {
 
   /// `pchar` and `/`.
   private static func isPathByte(_ byte: UInt8) -> Bool {
-    isUnreserved(byte) || "!$&'()*+,;=:@/".utf8.contains(byte)
+    switch byte {
+    case 0x21, 0x24, 0x26...0x2F, 0x3A, 0x3B, 0x3D, 0x40: true  // ! $ &'()*+,-./ : ; = @
+    default: isUnreserved(byte)
+    }
   }
 
   private static func isHex(_ byte: UInt8) -> Bool {

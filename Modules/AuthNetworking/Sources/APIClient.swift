@@ -29,6 +29,8 @@ public struct APIClient: Sendable {
   /// Whether credentials may go over plain HTTP to a host that is not loopback (S24).
   public let allowsInsecureHTTP: Bool
   let time: any TimeSource
+  /// How every request's URL begins, or why none can be made: found out once, since it costs more than the rest of a request.
+  let base: Result<String, TransportError>
 
   /// Makes a client.
   ///
@@ -52,6 +54,7 @@ public struct APIClient: Sendable {
     self.timeout = timeout
     self.allowsInsecureHTTP = allowInsecureHTTP
     self.time = time
+    base = Self.base(of: baseURL)
   }
 
   /// Calls an endpoint and gives its value.

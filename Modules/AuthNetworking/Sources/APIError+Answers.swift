@@ -9,7 +9,9 @@ internal import AuthModels
 extension APIError.Kind {
   /// What an answer that is no success means for the caller.
   init(status: Int, body: ServerErrorBody?, requiresAuth: Bool, isSignIn: Bool) {
-    let taken: Set<ServerErrorCode> = [.emailTaken, .usernameTaken]
+    let taken: Set<ServerErrorCode> = [
+      .emailTaken, .usernameTaken, .userAlreadyExists, .emailExists, .phoneExists,
+    ]
     if let code = body?.code {
       if taken.contains(code) {
         self = .conflict
@@ -17,6 +19,11 @@ extension APIError.Kind {
       }
       if status < 500, code == .invalidCredentials || isSignIn && code == .invalidGrant {
         self = .invalidCredentials
+        return
+      }
+      // Supabase says 403 where others say 401 (S10).
+      if requiresAuth, status == 403, code == .badJWT {
+        self = .unauthorized
         return
       }
     }

@@ -24,17 +24,40 @@ package enum ConnectionSecurity {
   ///
   /// Other spellings of a loopback address (`127.1`, `0x7f000001`) count as foreign: not every resolver reads them alike.
   package static func isLoopback(host: String) -> Bool {
-    var name = host.lowercased()
-    if name.hasPrefix("["), name.hasSuffix("]") { name = String(name.dropFirst().dropLast()) }
-    if name == "::1" || name == "0:0:0:0:0:0:0:1" { return true }
-    if name.hasSuffix(".") { name.removeLast() }
-    if name == "localhost" || name.hasSuffix(".localhost") { return true }
-    let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy(isOctet)
+    var host = host
+    return host.withUTF8 { isLoopback($0) }
   }
 
-  private static func isOctet(_ part: Substring) -> Bool {
-    (1...3).contains(part.utf8.count) && part.utf8.allSatisfy { 0x30...0x39 ~= $0 } && UInt8(part) != nil
-      && (part.utf8.count == 1 || part.utf8.first != 0x30)
+  private static func isLoopback(_ host: UnsafeBufferPointer<UInt8>) -> Bool {
+    var name = host[...]
+    if name.first == UInt8(ascii: "["), name.last == UInt8(ascii: "]") { name = name.dropFirst().dropLast() }
+    if name.elementsEqual("::1".utf8) || name.elementsEqual("0:0:0:0:0:0:0:1".utf8) { return true }
+    if name.last == UInt8(ascii: ".") { name = name.dropLast() }
+    if name.first == UInt8(ascii: "1") { return isLoopbackAddress(name) }
+    let label = name.suffix(9)
+    guard label.lazy.map({ $0 | 0x20 }).elementsEqual("localhost".utf8) else { return false }
+    return label.count == name.count || name.dropLast(9).last == UInt8(ascii: ".")
+  }
+
+  /// `127.` and three parts of one to three digits, none above 255, none with a leading zero.
+  private static func isLoopbackAddress(_ name: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
+    guard name.starts(with: "127.".utf8) else { return false }
+    var parts = 0
+    var digits = 0
+    var value = 0
+    for byte in name.dropFirst(4) {
+      if byte == UInt8(ascii: ".") {
+        guard digits > 0 else { return false }
+        parts += 1
+        digits = 0
+        value = 0
+      } else {
+        guard 0x30...0x39 ~= byte, digits == 0 || value > 0 else { return false }
+        value = value * 10 + Int(byte - 0x30)
+        digits += 1
+        guard value < 256 else { return false }
+      }
+    }
+    return parts == 2 && digits > 0
   }
 }

@@ -1,4 +1,5 @@
 internal import AuthModels
+package import Groundwork
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -78,6 +79,11 @@ public enum JSONBody: Sendable {
     encoder.dateEncodingStrategy = .iso8601
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(value)
+  }
+
+  /// Reads JSON of any shape.
+  package static func decoded(_ text: String) throws -> JSONValue {
+    try JSONDecoder().decode(JSONValue.self, from: Data(text.utf8))
   }
 
   /// A JSON string (RFC 8259 §7).

@@ -41,6 +41,23 @@ public struct HTTPField: Sendable, Hashable {
     self.name = name
     self.value = value
   }
+
+  /// Whether the field's name is this one; case does not count (RFC 9110 §5.1).
+  package func hasName(_ other: String) -> Bool {
+    let left = name.utf8
+    let right = other.utf8
+    guard left.count == right.count else { return false }
+    return left.withContiguousStorageIfAvailable { left in
+      right.withContiguousStorageIfAvailable { right in
+        for index in left.indices where !Self.same(left[index], right[index]) { return false }
+        return true
+      }
+    }.flatMap(\.self) ?? zip(left, right).allSatisfy(Self.same)
+  }
+
+  private static func same(_ left: UInt8, _ right: UInt8) -> Bool {
+    left == right || (left | 0x20 == right | 0x20 && 0x61...0x7A ~= left | 0x20)
+  }
 }
 
 /// Header fields in order.
@@ -57,16 +74,11 @@ public struct HTTPFields: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
   /// The first value under a name; setting one replaces all of that name, nil removes them.
   public subscript(name: String) -> String? {
-    get { fields.first { Self.same($0.name, name) }?.value }
+    get { fields.first { $0.hasName(name) }?.value }
     set {
-      fields.removeAll { Self.same($0.name, name) }
+      fields.removeAll { $0.hasName(name) }
       if let newValue { fields.append(HTTPField(name, newValue)) }
     }
-  }
-
-  private static func same(_ left: String, _ right: String) -> Bool {
-    left.utf8.count == right.utf8.count
-      && zip(left.utf8, right.utf8).allSatisfy { $0 == $1 || ($0 | 0x20 == $1 | 0x20 && 0x61...0x7A ~= $0 | 0x20) }
   }
 }
 

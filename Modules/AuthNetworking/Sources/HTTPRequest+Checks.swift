@@ -9,10 +9,11 @@ package import AuthModels
 extension HTTPRequest {
   /// Whether the request carries something that S24 guards: a token, cookies, a key, or a credential in its body.
   package var carriesCredential: Bool {
-    hasCredentialBody || headers.fields.contains { Self.credentialFields.contains($0.name.lowercased()) }
+    hasCredentialBody
+      || headers.fields.contains { field in
+        field.hasName("authorization") || field.hasName("cookie") || field.hasName("proxy-authorization")
+      }
   }
-
-  private static let credentialFields: Set<String> = ["authorization", "proxy-authorization", "cookie"]
 
   /// Refuses what would change the request's framing or let a value become a field of its own (RFC 9110 §5.5, RFC 9112 §11.1).
   ///
@@ -28,7 +29,9 @@ extension HTTPRequest {
       guard field.value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
         throw .invalidRequest("The header field \(field.name) has a control character, such as a line break.")
       }
-      if ["content-length", "transfer-encoding", "host", "connection"].contains(field.name.lowercased()) {
+      if field.hasName("host") || field.hasName("connection") || field.hasName("content-length")
+        || field.hasName("transfer-encoding")
+      {
         throw .invalidRequest("The header field \(field.name) is set by the transport alone.")
       }
     }
@@ -49,8 +52,9 @@ extension HTTPRequest {
   /// Whether a byte may stand in a method or a field's name (RFC 9110 §5.6.2).
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     switch byte {
-    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-    default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+    case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x5E...0x60, 0x23...0x27: true  // digits, letters, ^_`, #$%&'
+    case 0x21, 0x2A, 0x2B, 0x2D, 0x2E, 0x7C, 0x7E: true  // ! * + - . | ~
+    default: false
     }
   }
 }

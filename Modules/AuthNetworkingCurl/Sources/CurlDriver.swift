@@ -2,98 +2,133 @@ internal import AuthModels
 internal import CLibcurl
 internal import Groundwork
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
-/// The way to the one thread that talks to libcurl: an inbox, and how to wake the thread.
+/// The way to libcurl's one multi handle, which one thread at a time may use: a thread of its own, or a caller who finds it idle.
 ///
-/// The thread starts with the first request. After `stop` it ends as soon as what is on its way has been answered.
+/// The thread starts with the first request, and waits for the network on behalf of everybody. While nothing is on its way it lays the
+/// loop down; then the next caller sends with his own hands, since waking a thread costs more than sending. He waits for nothing: a few
+/// looks at the socket are all that an answer from next door needs, and whatever takes longer is the thread's.
+/// After `stop` the thread ends as soon as what is on its way has been answered.
 final class CurlDriver: Sendable {
-  /// What the thread is to do.
+  /// What is to be done with libcurl.
   enum Order: Sendable {
     case start(CurlJob, CurlWaiter)
     case cancel(CurlWaiter)
   }
 
+  /// Who uses libcurl now.
+  private enum Holder: Sendable {
+    case nobody
+    case thread
+    case caller
+  }
+
   private struct State {
     var orders: [Order] = []
-    var bell: Bell?
+    var holder = Holder.nobody
+    /// The loop, from the thread's start to its end.
+    var loop: LaidDown?
     var isServed = false
     var isStopped = false
-    /// Whether the thread sleeps, or is about to: only then it has to be woken.
-    var isSleeping = false
+    /// Whether the loop was laid down with something on its way, which is for the thread alone to take up.
+    var isHandedOver = false
+    /// Whether the thread waits for the network, or is about to: only then libcurl has to wake it.
+    var isPolling = false
 
-    /// Wakes the thread if it sleeps.
-    mutating func wake() {
-      guard isSleeping else { return }
-      isSleeping = false
-      bell?.ring()
+    /// Wakes the thread where it waits for the network: the one call that libcurl allows any thread.
+    mutating func ringLibcurl() {
+      isPolling = false
+      loop?.loop.ring()
     }
+  }
+
+  /// Whom to wake, after the lock is given back.
+  private enum Wake: Sendable {
+    case nobody
+    case startThread
+    case parkedThread
   }
 
   let options: CurlTransport.Options
   let time: any TimeSource
   private let state = Guarded(State())
+  private let bell = ThreadBell()
 
   init(options: CurlTransport.Options, time: any TimeSource) {
     self.options = options
     self.time = time
   }
 
-  /// Hands an order to the thread; never blocks.
-  func send(_ order: Order) {
-    let isFirst = state.withLock { state in
-      state.orders.append(order)
-      state.wake()
-      defer { state.isServed = true }
-      return !state.isServed
+  /// Sends, or hands the request to the thread; never waits.
+  func send(_ job: CurlJob, _ waiter: CurlWaiter) {
+    if job.isForAnyThread, let borrowed = borrow() {
+      defer { layDown(borrowed) }
+      guard borrowed.loop.isWarm(for: job) else {
+        post(.start(job, waiter))
+        return
+      }
+      borrowed.loop.start(job, waiter)
+      borrowed.loop.lookForAnswer { self.state.withLock { $0.orders.isEmpty } }
+    } else {
+      post(.start(job, waiter))
     }
-    if isFirst, !startThread() { abandon("The system gives no further thread.") }
+  }
+
+  /// Hangs up on a request whose waiter has been answered; never waits.
+  func cancel(_ waiter: CurlWaiter) {
+    post(.cancel(waiter))
   }
 
   /// Lets the thread end, once nothing is on its way.
   func stop() {
     state.withLock { state in
       state.isStopped = true
-      state.wake()
+      if state.isPolling { state.ringLibcurl() }
+    }
+    bell.ring()
+  }
+
+  private func post(_ order: Order) {
+    let wake = state.withLock { state -> Wake in
+      state.orders.append(order)
+      guard state.isServed else {
+        state.isServed = true
+        return .startThread
+      }
+      if state.isPolling { state.ringLibcurl() }
+      return state.holder == .nobody ? .parkedThread : .nobody
+    }
+    switch wake {
+    case .nobody: break
+    case .parkedThread: bell.ring()
+    case .startThread:
+      if !SystemThread.start({ self.run() }) { abandon("The system gives no further thread.") }
     }
   }
 
-  /// For the thread: how it is woken from now on.
-  func serve(with bell: Bell) {
-    state.withLock { $0.bell = bell }
-  }
-
-  /// For the thread: what has come since it asked last; nil if it shall end.
-  func takeOrders(isIdle: Bool) -> [Order]? {
+  /// Takes up the loop, if it lies there with nothing on its way and nothing to do.
+  private func borrow() -> LaidDown? {
     state.withLock { state in
-      state.isSleeping = false
-      if isIdle, state.isStopped, state.orders.isEmpty {
-        state.bell = nil
-        state.isServed = false
+      guard state.holder == .nobody, !state.isHandedOver, state.orders.isEmpty, let loop = state.loop else {
         return nil
       }
-      defer { state.orders.removeAll(keepingCapacity: true) }
-      return state.orders
+      state.holder = .caller
+      return loop
     }
   }
 
-  /// For the thread: whether it may sleep, since nothing has come.
-  func maySleep(isIdle: Bool) -> Bool {
-    state.withLock { state in
-      guard state.orders.isEmpty, !(isIdle && state.isStopped) else { return false }
-      state.isSleeping = true
-      return true
+  private func layDown(_ borrowed: LaidDown) {
+    let isIdle = borrowed.loop.isIdle
+    let needsThread = state.withLock { state in
+      state.holder = .nobody
+      state.isHandedOver = !isIdle
+      return !isIdle || !state.orders.isEmpty || state.isStopped
     }
+    if needsThread { bell.ring() }
   }
 
-  /// For the thread: there is no libcurl, so nothing can be sent.
+  /// There is no libcurl, or no thread, so nothing can be sent.
   private func abandon(_ message: String) {
     let orders = state.withLock { state in
-      state.bell = nil
       state.isServed = false
       defer { state.orders = [] }
       return state.orders
@@ -103,53 +138,90 @@ final class CurlDriver: Sendable {
     }
   }
 
-  /// Starts the thread with all signals blocked: they are for the program's own threads.
-  private func startThread() -> Bool {
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let context = Unmanaged.passRetained(self)
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let failure = pthread_create(&thread, nil, { curlThread($0) }, context.toOpaque())
-      if failure == 0, let thread { pthread_detach(thread) }
-    #else
-      var thread = pthread_t()
-      let failure = pthread_create(&thread, nil, { curlThread($0) }, context.toOpaque())
-      if failure == 0 { pthread_detach(thread) }
-    #endif
-    if failure != 0 { context.release() }
-    return failure == 0
-  }
-
-  fileprivate func run() {
+  /// What the thread does.
+  private func run() {
     switch CurlLibrary.shared {
     case .failure(let failure): abandon(failure.message)
     case .success(let library):
-      guard let loop = CurlLoop(library, driver: self) else {
+      guard let loop = CurlLoop(library, options: options, time: time) else {
         abandon("libcurl has no memory left.")
         return
       }
-      loop.run()
+      let mine = LaidDown(loop)
+      state.withLock { state in
+        state.loop = mine
+        state.holder = .thread
+      }
+      serve(mine)
     }
   }
 
-  /// Wakes the thread.
-  // Safe because libcurl lets any thread ring, and the driver rings under the lock under which it forgets the bell before the end.
-  struct Bell: @unchecked Sendable {
-    let multi: UnsafeMutableRawPointer
-    let lib: UnsafePointer<libcurl_functions>
-
-    func ring() {
-      _ = libcurl_multi_wakeup(lib, multi)
+  private func serve(_ mine: LaidDown) {
+    let loop = mine.loop
+    while true {
+      let orders = state.withLock { state in
+        state.isPolling = false
+        defer { state.orders.removeAll(keepingCapacity: true) }
+        return state.orders
+      }
+      for order in orders {
+        switch order {
+        case .start(let job, let waiter): loop.start(job, waiter)
+        case .cancel(let waiter): loop.forget(waiter)
+        }
+      }
+      loop.step()
+      switch rest(isIdle: loop.isIdle) {
+      case .none: break
+      case .atNetwork: loop.waitForNetwork()
+      case .parked: while !takeUp() { bell.wait() }
+      case .forGood: return
+      }
     }
   }
-}
 
-private func curlThread(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  Unmanaged<CurlDriver>.fromOpaque(context).takeRetainedValue().run()
-  return nil
+  private enum Rest: Sendable {
+    case none
+    case atNetwork
+    case parked
+    case forGood
+  }
+
+  /// How the thread rests until there is more to do.
+  private func rest(isIdle: Bool) -> Rest {
+    state.withLock { state in
+      guard state.orders.isEmpty else { return .none }
+      guard isIdle else {
+        state.isPolling = true
+        return .atNetwork
+      }
+      state.holder = .nobody
+      guard state.isStopped else { return .parked }
+      state.loop = nil
+      state.isServed = false
+      return .forGood
+    }
+  }
+
+  /// Takes the loop up again for the thread, if there is anything to do with it.
+  private func takeUp() -> Bool {
+    state.withLock { state in
+      guard state.holder == .nobody, state.isHandedOver || !state.orders.isEmpty || state.isStopped else {
+        return false
+      }
+      state.holder = .thread
+      state.isHandedOver = false
+      return true
+    }
+  }
+
+  /// The loop on its way from one hand to the next.
+  // Safe because only the holder touches it, and who holds it changes under the driver's lock.
+  private struct LaidDown: @unchecked Sendable {
+    let loop: CurlLoop
+
+    init(_ loop: CurlLoop) {
+      self.loop = loop
+    }
+  }
 }

@@ -13,6 +13,25 @@ final class CurlHandle {
   private let lib: UnsafePointer<libcurl_functions>
   private let errorText: UnsafeMutablePointer<CChar>
   private var fields: UnsafeMutablePointer<curl_slist>?
+  /// What is set for the requests of this kind and stays set: setting it anew costs as much as sending.
+  private var kind: Kind?
+
+  /// What requests without a body have in common as far as libcurl's options go.
+  private struct Kind: Equatable {
+    var method: HTTPMethod
+    var isSecure: Bool
+    var isLoopback: Bool
+    var isFresh: Bool
+
+    /// Nil for a request with a body, after which everything is forgotten.
+    init?(_ job: CurlJob) {
+      guard job.body == nil else { return nil }
+      method = job.method
+      isSecure = job.isSecure
+      isLoopback = job.isLoopback
+      isFresh = job.needsFreshConnection
+    }
+  }
 
   init?(_ library: CurlLibrary) {
     lib = library.functions
@@ -42,7 +61,12 @@ final class CurlHandle {
 
   /// Forgets the request, its body and its credentials.
   func reset() {
-    libcurl_easy_reset(lib, easy)
+    if kind == nil {
+      libcurl_easy_reset(lib, easy)
+    } else if libcurl_set_list(lib, easy, CURLOPT_HTTPHEADER, nil) != CURLE_OK {
+      libcurl_easy_reset(lib, easy)
+      kind = nil
+    }
     libcurl_slist_free(lib, fields)
     fields = nil
     errorText[0] = 0
@@ -54,29 +78,40 @@ final class CurlHandle {
   func prepare(_ transfer: CurlTransfer, _ options: CurlTransport.Options) -> CURLcode {
     let job = transfer.job
     var settings = Settings(lib: lib, easy: easy)
+    let kind = Kind(job)
+    if self.kind == nil || self.kind != kind {
+      libcurl_easy_reset(lib, easy)
+      prepareKind(&settings, job, options)
+    }
     let context = Unmanaged.passUnretained(transfer).toOpaque()
     settings.pointer(CURLOPT_PRIVATE, context)
+    settings.pointer(CURLOPT_HEADERDATA, context)
+    settings.pointer(CURLOPT_WRITEDATA, context)
+    settings.string(CURLOPT_URL, job.url)
+    settings.long(CURLOPT_TIMEOUT_MS, job.timeout.wholeMilliseconds)
+    header(&settings, job)
+    // What libcurl did not take whole is set anew the next time.
+    self.kind = settings.code == CURLE_OK ? kind : nil
+    return settings.code
+  }
+
+  private func prepareKind(_ settings: inout Settings, _ job: CurlJob, _ options: CurlTransport.Options) {
     settings.pointer(CURLOPT_ERRORBUFFER, errorText)
     settings.callback(CURLOPT_HEADERFUNCTION, curlReceivedLine)
-    settings.pointer(CURLOPT_HEADERDATA, context)
     settings.callback(CURLOPT_WRITEFUNCTION, curlReceivedBody)
-    settings.pointer(CURLOPT_WRITEDATA, context)
     settings.note(libcurl_set_web_only(lib, easy))
     settings.note(libcurl_set_quick_exit(lib, easy))
     // libcurl must not handle signals: the process may have other threads.
     settings.long(CURLOPT_NOSIGNAL, 1)
     settings.long(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    settings.string(CURLOPT_URL, job.url)
     settings.long(CURLOPT_PATH_AS_IS, 1)
     settings.string(CURLOPT_ACCEPT_ENCODING, "")
-    settings.long(CURLOPT_TIMEOUT_MS, job.timeout.wholeMilliseconds)
     settings.long(CURLOPT_CONNECTTIMEOUT_MS, options.connectTimeout.wholeMilliseconds)
     settings.long(CURLOPT_FRESH_CONNECT, job.needsFreshConnection ? 1 : 0)
     // What is for this machine does not leave it by way of a proxy, whatever the environment says (S24).
     if job.isLoopback { settings.string(CURLOPT_PROXY, "") }
     if job.isSecure { secure(&settings, job, options) }
     method(&settings, job)
-    return settings.code
   }
 
   private func method(_ settings: inout Settings, _ job: CurlJob) {
@@ -96,6 +131,9 @@ final class CurlHandle {
     } else if job.method != .get {
       settings.string(CURLOPT_CUSTOMREQUEST, job.method.rawValue)
     }
+  }
+
+  private func header(_ settings: inout Settings, _ job: CurlJob) {
     for field in job.fields {
       guard let list = libcurl_slist_append(lib, fields, field) else {
         settings.note(CURLE_OUT_OF_MEMORY)

@@ -11,6 +11,8 @@ internal import AuthNetworking
 struct CurlJob: Sendable {
   let method: HTTPMethod
   let url: String
+  /// Scheme, host and port, as the URL begins.
+  let origin: String
   let host: String
   /// Header fields in libcurl's notation, in which a field without a value ends with a semicolon.
   let fields: [String]
@@ -21,6 +23,11 @@ struct CurlJob: Sendable {
   /// On a kept connection that turns out to be dead, libcurl sends a request again by itself, one with a body too. That is right for a
   /// GET; a refresh token that is spent twice may cost the session (S12).
   let needsFreshConnection: Bool
+  /// Whether a caller's own thread may send it: over a kept connection, without TLS.
+  ///
+  /// TLS is for the driver's thread, in which all signals are blocked: OpenSSL writes in such a way that a connection which the server has
+  /// closed raises SIGPIPE.
+  var isForAnyThread: Bool { !needsFreshConnection && !isSecure }
   let isSecure: Bool
   let isLoopback: Bool
   let timeout: Duration
@@ -32,8 +39,9 @@ struct CurlJob: Sendable {
     let content = request.body.flatMap { $0.isEmpty ? nil : $0 }
     method = request.method
     host = request.url.host() ?? ""
-    url = Self.text(of: request.url, host: host)
     isSecure = request.url.scheme?.lowercased() == "https"
+    origin = Self.origin(of: request.url, host: host, isSecure: isSecure)
+    url = origin + Self.target(of: request.url)
     isLoopback = ConnectionSecurity.isLoopback(host: host)
     needsFreshConnection = request.hasCredentialBody || !request.method.isIdempotent || content != nil
     self.timeout = timeout
@@ -56,13 +64,16 @@ struct CurlJob: Sendable {
   }
 
   /// The URL put together from the parts that were checked, so that libcurl cannot read another host out of it.
-  private static func text(of url: URL, host: String) -> String {
-    let scheme = url.scheme?.lowercased() ?? "http"
+  private static func origin(of url: URL, host: String, isSecure: Bool) -> String {
     let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
     let port = url.port.map { ":\($0)" } ?? ""
+    return "\(isSecure ? "https" : "http")://\(name)\(port)"
+  }
+
+  private static func target(of url: URL) -> String {
     let path = url.path()
     let query = url.query().map { "?\($0)" } ?? ""
-    return "\(scheme)://\(name)\(port)\(path.isEmpty ? "/" : path)\(query)"
+    return "\(path.isEmpty ? "/" : path)\(query)"
   }
 }
 

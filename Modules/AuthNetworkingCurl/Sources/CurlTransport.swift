@@ -11,7 +11,8 @@ public import Groundwork
 /// Sends requests through libcurl: the transport of `chirp` on Linux.
 ///
 /// One thread drives all connections of a transport; callers wait without blocking, from any number of tasks at once, and hear of a
-/// cancellation at once. Nothing is kept between requests but open connections: no cookies, no cache, no stored credentials, no
+/// cancellation at once. A caller who finds nothing on its way sends over a kept connection himself, and looks for the answer for at
+/// most some 100 µs, which spares two changes of threads with a server on the same machine. Nothing is kept between requests but open connections: no cookies, no cache, no stored credentials, no
 /// `.netrc`. HTTP/2 is spoken where TLS agrees on it, but for requests with a body, and answers are unpacked (gzip, brotli, zstd, as far as libcurl was built with
 /// them); their `Content-Encoding` and `Content-Length` stay as they came. Header fields arrive in their order, repeated ones one by
 /// one; trailer fields are dropped.
@@ -109,11 +110,11 @@ public final class CurlTransport: HTTPTransport {
     let waiter = CurlWaiter()
     let outcome = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        if waiter.wait(continuation) { driver.send(.start(job, waiter)) }
+        if waiter.wait(continuation) { driver.send(job, waiter) }
       }
     } onCancel: {
       waiter.finish(.failure(.cancelled(mayHaveBeenSent: true)))
-      driver.send(.cancel(waiter))
+      driver.cancel(waiter)
     }
     return try outcome.get()
   }

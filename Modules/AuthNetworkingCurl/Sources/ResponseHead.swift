@@ -33,18 +33,22 @@ struct ResponseHead {
     size += line.count
     if size > Self.limit { return fail(.tooLarge) }
     if isComplete { return true }
-    var line = line[...]
-    if line.last == 0x0A { line = line.dropLast() }
-    if line.last == 0x0D { line = line.dropLast() }
+    var end = line.count
+    if end > 0, line[end - 1] == 0x0A { end -= 1 }
+    if end > 0, line[end - 1] == 0x0D { end -= 1 }
+    let line = UnsafeRawBufferPointer(rebasing: line[..<end])
     if status == 0 { return takeStatus(line) }
-    guard let first = line.first else { return end() }
-    let value = line.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
-    guard value else { return fail(.malformed) }
-    if first == 0x20 || first == 0x09 { return takeFold(line) }
-    guard let colon = line.firstIndex(of: 0x3A), colon > line.startIndex,
-      line[..<colon].allSatisfy(HTTPRequest.isTokenByte)
-    else { return fail(.malformed) }
-    fields.append(HTTPField(Self.text(line[..<colon]), Self.text(Self.trimmed(line[line.index(after: colon)...]))))
+    guard let first = line.first else { return self.end() }
+    if first == 0x20 || first == 0x09 {
+      guard Self.isText(line) else { return fail(.malformed) }
+      return takeFold(line)
+    }
+    var colon = 0
+    while colon < end, HTTPRequest.isTokenByte(line[colon]) { colon += 1 }
+    guard colon > 0, colon < end, line[colon] == 0x3A else { return fail(.malformed) }
+    let value = Self.trimmed(line[(colon + 1)...])
+    guard Self.isText(value) else { return fail(.malformed) }
+    fields.append(HTTPField(Self.text(UnsafeRawBufferPointer(rebasing: line[..<colon])), Self.text(value)))
     return true
   }
 
@@ -54,21 +58,24 @@ struct ResponseHead {
   }
 
   /// `HTTP/1.1 200 OK`, and `HTTP/2 200` from libcurl itself.
-  private mutating func takeStatus(_ line: Slice<UnsafeRawBufferPointer>) -> Bool {
-    let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8), parts[1].count == 3,
-      parts[1].allSatisfy({ 0x30...0x39 ~= $0 })
+  private mutating func takeStatus(_ line: UnsafeRawBufferPointer) -> Bool {
+    var index = 0
+    while index < line.count, line[index] != 0x20 { index += 1 }
+    guard line.starts(with: "HTTP/".utf8), index + 4 <= line.count, index + 4 == line.count || line[index + 4] == 0x20
     else { return fail(.malformed) }
-    status = parts[1].reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    for byte in line[(index + 1)..<(index + 4)] {
+      guard 0x30...0x39 ~= byte else { return fail(.malformed) }
+      status = status * 10 + Int(byte - 0x30)
+    }
     // 101 answers a question that was not asked.
     guard 100...599 ~= status, status != 101 else { return fail(.malformed) }
     return true
   }
 
   /// A line that goes on with the field before it (RFC 9112 §5.2).
-  private mutating func takeFold(_ line: Slice<UnsafeRawBufferPointer>) -> Bool {
+  private mutating func takeFold(_ line: UnsafeRawBufferPointer) -> Bool {
     guard var last = fields.popLast() else { return fail(.malformed) }
-    let more = Self.text(Self.trimmed(line))
+    let more = Self.text(Self.trimmed(line[...]))
     last.value = last.value.isEmpty || more.isEmpty ? last.value + more : "\(last.value) \(more)"
     fields.append(last)
     return true
@@ -83,9 +90,9 @@ struct ResponseHead {
     // Two lengths, or one that is no number, leave open where the answer ends (RFC 9112 §6.3).
     var isChunked = false
     for field in fields {
-      switch field.name.lowercased() {
-      case "transfer-encoding": isChunked = true
-      case "content-length":
+      if field.hasName("transfer-encoding") {
+        isChunked = true
+      } else if field.hasName("content-length") {
         for part in field.value.split(separator: ",", omittingEmptySubsequences: false) {
           let digits = part.utf8.drop { $0 == 0x20 }.prefix { $0 != 0x20 }
           guard !digits.isEmpty, digits.allSatisfy({ 0x30...0x39 ~= $0 }),
@@ -93,7 +100,6 @@ struct ResponseHead {
           else { return fail(.malformed) }
           contentLength = length
         }
-      default: break
       }
     }
     if isChunked { contentLength = nil }
@@ -101,15 +107,24 @@ struct ResponseHead {
     return true
   }
 
-  private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> Slice<UnsafeRawBufferPointer> {
-    var bytes = bytes
-    while let byte = bytes.first, byte == 0x20 || byte == 0x09 { bytes = bytes.dropFirst() }
-    while let byte = bytes.last, byte == 0x20 || byte == 0x09 { bytes = bytes.dropLast() }
-    return bytes
+  /// Without the spaces and tabs around it.
+  private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> UnsafeRawBufferPointer {
+    let bytes = UnsafeRawBufferPointer(rebasing: bytes)
+    var start = 0
+    var end = bytes.count
+    while start < end, bytes[start] == 0x20 || bytes[start] == 0x09 { start += 1 }
+    while end > start, bytes[end - 1] == 0x20 || bytes[end - 1] == 0x09 { end -= 1 }
+    return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+  }
+
+  /// Whether there is no control character but tabs.
+  private static func isText(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    for byte in bytes where byte < 0x20 && byte != 0x09 || byte == 0x7F { return false }
+    return true
   }
 
   /// UTF-8 where it is, else Latin-1: what is not ASCII has no defined meaning (RFC 9110 §5.5), but must not get lost.
-  private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+  private static func text(_ bytes: UnsafeRawBufferPointer) -> String {
     String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
   }
 }

@@ -100,6 +100,39 @@ struct CurlTransportTests {
     #expect(server.requests.count == 1)
   }
 
+  @Test(
+    "a call that its caller has begun over a kept connection goes on without him: answered late, cancelled, beside others"
+  )
+  func handedOver() async throws {
+    let gate = ThreadBell()
+    let server = try RawServer { connection in
+      while let request = connection.readRequest() {
+        if request.line.hasPrefix("GET /late ") { gate.wait() }
+        if request.line.hasPrefix("GET /never ") { return connection.waitForClose() }
+        guard connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") else { return }
+      }
+    }
+    defer { server.stop() }
+    let transport = CurlTransport()
+    let now = HTTPRequest(method: .get, url: try server.url("/now"))
+    let late = HTTPRequest(method: .get, url: try server.url("/late"))
+    let never = HTTPRequest(method: .get, url: try server.url("/never"))
+    for _ in 0..<20 {
+      // The second finds the connection of the first, and nothing on its way: so does every call after a pause.
+      for _ in 0..<10 { #expect(try await transport.send(now).status == 200) }
+      let seen = server.requests.count
+      let answered = Task { try await transport.send(late) }
+      let cancelled = Task { try await transport.send(never) }
+      await server.requests(atLeast: seen + 2)
+      #expect(try await transport.send(now).status == 200)
+      cancelled.cancel()
+      let error = await #expect(throws: TransportError.self) { try await cancelled.value }
+      #expect(error?.code == .cancelled)
+      gate.ring()
+      #expect(try await answered.value.status == 200)
+    }
+  }
+
   @Test("the file of authorities is trusted, and nobody else; without it the server is refused")
   func authorities() async throws {
     let identity = try TLSIdentity.throwAway(for: ["localhost", "127.0.0.1"])

@@ -164,6 +164,56 @@ struct AppTests {
   }
 
   @Test(
+    "S17: a watch notices a sign-in, a refresh and a sign-out elsewhere within a second, though nobody calls anything")
+  func changeWatch() async throws {
+    try await World.run { world in
+      let engine = world.process("A")
+      let watch = ChangeWatch(engine: engine)
+      watch.start()
+      watch.start()
+      let other = world.process("B")
+      try await world.pass(.seconds(10))
+      #expect(engine.signedOutReason == .neverSignedIn)
+      try await other.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+      try await world.pass(.seconds(1))
+      #expect(engine.isSignedIn)
+      try await other.refresh()
+      try await world.pass(.seconds(1))
+      #expect(await engine.token() == "at-2")
+      try await other.signOut()
+      try await world.pass(.seconds(1))
+      #expect(engine.signedOutReason == .elsewhere)
+      watch.stop()
+      watch.stop()
+      try await other.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+      try await world.pass(.seconds(10))
+      #expect(engine.signedOutReason == .elsewhere, "nobody asks any more")
+    }
+  }
+
+  @Test("S17, S21: a watch over a store that cannot be read signs nobody out, and follows once it can")
+  func changeWatchOverBrokenStore() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      var watch: ChangeWatch? = ChangeWatch(engine: engine)
+      watch?.start()
+      try await world.pass(.seconds(1))
+      store.failAll(.changeCounter, with: StoreError(.locked, "The store is locked."))
+      try await world.process("B").signOut()
+      try await world.pass(.seconds(60))
+      #expect(engine.isSignedIn)
+      store.failAll(.changeCounter, with: nil)
+      try await world.pass(.seconds(1))
+      #expect(engine.signedOutReason == .elsewhere)
+      let asked = store.count(of: .changeCounter)
+      watch = nil
+      try await world.pass(.seconds(60))
+      #expect(store.count(of: .changeCounter) == asked, "who lets go of a watch has stopped it")
+    }
+  }
+
+  @Test(
     "a server has one canonical spelling",
     arguments: [
       ("http://LOCALHOST:8080/api/", "http://localhost:8080/api"), ("https://example.com:443", "https://example.com"),

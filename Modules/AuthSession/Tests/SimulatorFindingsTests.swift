@@ -1,6 +1,7 @@
 import AuthModels
 import AuthNetworking
 import AuthStorage
+import AuthTestSupport
 import Groundwork
 import Testing
 import VirtualTime
@@ -38,6 +39,25 @@ struct SimulatorFindingsTests {
     }
   }
 
+  @Test(
+    "S4, S9: a request that goes out with a peer's token, found while refreshing, still gets its refresh after a 401")
+  func foundTokenIsNotFresh() async throws {
+    try await World.run { world in
+      let engine = try await world.signedIn("A")
+      let peer = world.process("B")
+      await peer.restore()
+      try await world.pass(.seconds(800))
+      try await peer.refresh()
+      try await world.pass(.seconds(200))
+      let found = try await engine.authorize()
+      #expect(found.accessToken == "at-2")
+      #expect(!found.isFreshlyRefreshed)
+      let refreshed = try await engine.authorizeAfterUnauthorized(found, endpoint: "GET /me")
+      #expect(refreshed?.accessToken == "at-3")
+      #expect(refreshed?.isFreshlyRefreshed == true)
+    }
+  }
+
   @Test("S12, (1): an answer that came while the process was stopped beyond the bound is used, not thrown away")
   func answerAfterStop() async throws {
     try await World.run { world in
@@ -61,6 +81,23 @@ struct SimulatorFindingsTests {
       #expect(await caller.value == "refreshed")
       #expect(world.backend.sent == ["rt-1"])
       #expect(await engine.token() == "at-2")
+    }
+  }
+
+  @Test("S4, (11): a process that was stopped just before it sent a refresh does not take the new tokens for old ones")
+  func stopBeforeSending() async throws {
+    try await World.run { world in
+      let clock = StoppingClock(clock: world.clock)
+      var options = SessionOptions()
+      options.refreshShield = .init(raise: { clock.stop(for: .seconds(1000), afterNextReading: true) }, lower: {})
+      let engine = SessionEngine(
+        slot: World.slot, backend: world.backend, store: world.memory.connection(as: "A"), time: clock,
+        tasks: world.tasks, options: options)
+      try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+      try await engine.refresh()
+      #expect(clock.sinceBoot >= .seconds(1000))
+      #expect(await engine.token() == "at-2")
+      #expect(world.backend.sent == ["rt-1"])
     }
   }
 
@@ -152,19 +189,111 @@ struct SimulatorFindingsTests {
       #expect(await engine.token() == "at-2")
     }
   }
+
+  @Test("S21: a save that fails after its commit is a sign-in, once the store shows it")
+  func signInSavedInSpiteOfItsError() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = world.process(store: store)
+      store.fail(.update, with: StoreError(.unavailable, "The disk went away after the commit."), phase: .afterCommit)
+      let outcome = await World.outcome {
+        try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+        return "ok"
+      }
+      #expect(outcome == "ok")
+      #expect(await engine.token() == "at-1")
+      #expect(await world.process("B").token() == "at-1")
+      #expect(world.backend.revoked.isEmpty)
+    }
+  }
+
+  @Test("S21: a sign-in whose save nobody can judge is revoked, used by nobody, and removed from the store later")
+  func deadSignInLeavesTheStore() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = world.process(store: store)
+      await engine.restore()
+      store.fail(.update, with: StoreError(.unavailable, "The disk went away after the commit."), phase: .afterCommit)
+      store.failAll(.read, with: StoreError(.unavailable, "The disk is away."))
+      let outcome = await World.outcome {
+        try await engine.signIn(Credentials(identifier: "anna@example.com", password: "password123"))
+        return "ok"
+      }
+      #expect(outcome == "storage")
+      #expect(world.backend.revoked == ["rt-1"])
+      #expect(await world.stored.record != nil, "the commit that nobody heard of")
+      store.failAll(.read, with: nil)
+      await engine.checkForChanges()
+      #expect(await engine.token() == "notLoggedIn", "what still stands in the store is not revived")
+      try await world.pass(.seconds(1))
+      #expect(await world.stored.record == nil)
+      #expect(engine.signedOutReason == .neverSignedIn)
+    }
+  }
+
+  @Test("S17, (4): a check for changes that could not read the store is made again, also if nothing changes any more")
+  func checkThatCouldNotRead() async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      await engine.checkForChanges()
+      try await world.process("B").signOut()
+      store.fail(.read, with: StoreError(.locked, "The store is locked."))
+      await engine.checkForChanges()
+      #expect(engine.isSignedIn, "a store that cannot be read signs nobody out")
+      await engine.checkForChanges()
+      #expect(engine.signedOutReason == .elsewhere)
+    }
+  }
+
+  @Test(
+    "S13, S17, S19: rotated tokens that could not be saved are revoked once another process has ended their session",
+    arguments: [true, false])
+  func unsavedTokensOfAnEndedSession(isReplaced: Bool) async throws {
+    try await World.run { world in
+      let store = FaultySessionStore(world.memory)
+      let engine = try await world.signedIn(store: store)
+      store.fail(.update, call: 2, with: StoreError(.full, "The disk is full."))
+      try await engine.refresh()
+      #expect(await engine.token() == "at-2")
+      store.failAll(.update, with: StoreError(.full, "The disk is full."))
+      try await world.pass(.seconds(40))
+      let other = world.process("B")
+      if isReplaced {
+        try await other.signIn(Credentials(identifier: "ben@example.com", password: "password123"))
+      } else {
+        try await other.signOut()
+      }
+      store.failAll(.update, with: nil)
+      await engine.checkForChanges()
+      try await world.settle()
+      #expect(await engine.token() == (isReplaced ? "at-3" : "notLoggedIn"))
+      #expect(world.backend.revoked.contains("rt-2"))
+    }
+  }
 }
 
 /// A clock whose sleepers find, when they wake, that much more time has passed: the machine was suspended.
 private final class StoppingClock: TimeSource {
   private let clock: VirtualClock
-  private let stopped = Guarded(Duration.zero)
+  private let stopped = Guarded((past: Duration.zero, next: Duration.zero))
 
   init(clock: VirtualClock) { self.clock = clock }
 
-  func stop(for duration: Duration) { stopped.withLock { $0 += duration } }
+  func stop(for duration: Duration, afterNextReading: Bool = false) {
+    stopped.withLock { stopped in
+      if afterNextReading { stopped.next += duration } else { stopped.past += duration }
+    }
+  }
 
   var wallClock: Date { clock.wallClock }
-  var sinceBoot: Duration { clock.sinceBoot + stopped.withLock { $0 } }
+  var sinceBoot: Duration {
+    let past = stopped.withLock { stopped in
+      defer { stopped = (stopped.past + stopped.next, .zero) }
+      return stopped.past
+    }
+    return clock.sinceBoot + past
+  }
   var bootID: String { clock.bootID }
 
   func sleep(for duration: Duration) async throws { try await clock.sleep(for: duration) }

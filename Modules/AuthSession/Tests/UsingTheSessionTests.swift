@@ -102,6 +102,12 @@ private func stayFresh(_ account: Account) -> AutoRefresh {
   return refresher
 }
 
+private func followOthers(_ account: Account) -> ChangeWatch {
+  let watch = ChangeWatch(engine: account.session)
+  watch.start()
+  return watch
+}
+
 @MainActor
 private func openHome(_ manager: SessionManager) async throws -> String? {
   await manager.restore()
@@ -193,11 +199,12 @@ struct UsingTheSessionTests {
       await firstScreen(try self.account(store)) == .signIn("You were signed out. Please sign in again."))
   }
 
-  @Test("the example for background refreshing can be stopped at once")
+  @Test("the examples that work in the background can be stopped at once")
   func fresh() async throws {
     let account = try account(InMemorySessionStore(time: SystemClock()))
     _ = try await signInAndGreet(account, email: "anna@example.com", password: "password123")
     stayFresh(account).stop()
+    followOthers(account).stop()
     #expect(server.realm().count(.refresh) == 0)
   }
 
@@ -228,7 +235,7 @@ struct UsingTheSessionTests {
     let here = try #require(FileManager.default.contents(atPath: #filePath))
     let source = Self.plain(String(decoding: here, as: UTF8.self))
     let examples = String(decoding: bytes, as: UTF8.self).split(separator: "```").filter { $0.hasPrefix("swift\n") }
-    #expect(examples.count == 11)
+    #expect(examples.count == 12)
     for example in examples {
       #expect(source.contains(Self.plain(String(example.dropFirst(6)))), "\(example)")
     }

@@ -8,16 +8,20 @@ public struct SlotState: Sendable, Hashable, Codable {
   public var cooldown: RefreshCooldown?
   /// Why the last session ended (S22); nil after a sign-in.
   public var lastSignOut: SignOutNote?
+  /// How the server was last signed in to, as the backend wrote it: dialect, public key, client id. Holds no secret, and stays when the
+  /// session ends, so that the next sign-in need not be told again.
+  public var connection: String?
 
   /// Makes a state; empty unless told otherwise.
   public init(
     record: SessionRecord? = nil, intent: RefreshIntent? = nil, cooldown: RefreshCooldown? = nil,
-    lastSignOut: SignOutNote? = nil
+    lastSignOut: SignOutNote? = nil, connection: String? = nil
   ) {
     self.record = record
     self.intent = intent
     self.cooldown = cooldown
     self.lastSignOut = lastSignOut
+    self.connection = connection
   }
 }
 

@@ -41,7 +41,7 @@ public struct SessionTokenStore: TokenStore {
         record.user = former.user
         if former.bundle == bundle { return }
       }
-      change.state = SlotState(record: record)
+      change.state = SlotState(record: record, connection: change.state.connection)
     }
   }
 
@@ -53,7 +53,7 @@ public struct SessionTokenStore: TokenStore {
     let now = time.wallClock
     _ = try await store.update(slot) { change in
       guard change.state.record != nil else { return }
-      change.state = SlotState(lastSignOut: SignOutNote(.byUser, at: now))
+      change.state = SlotState(lastSignOut: SignOutNote(.byUser, at: now), connection: change.state.connection)
     }
   }
 }

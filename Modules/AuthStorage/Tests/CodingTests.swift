@@ -16,7 +16,7 @@ import Testing
     return SlotState(
       record: record, intent: RefreshIntent(version: record.version, attempt: UUID(), startedAt: Date()),
       cooldown: RefreshCooldown(failures: .max, unclassified: 0, since: Date(), duration: 0.25),
-      lastSignOut: SignOutNote(.elsewhere, serverCode: "x", requestID: "y", at: Date()))
+      lastSignOut: SignOutNote(.elsewhere, serverCode: "x", requestID: "y", at: Date()), connection: "{}")
   }()
 
   @Test("a state comes back as it was, every field of it")

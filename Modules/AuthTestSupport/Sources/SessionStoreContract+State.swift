@@ -25,7 +25,8 @@ extension SessionStoreContract {
         cooldown: RefreshCooldown(
           failures: 3, unclassified: 2, since: Date(timeIntervalSince1970: 1_799_999_400), duration: 7.5),
         lastSignOut: SignOutNote(
-          .refreshRefused, serverCode: "invalid_grant", requestID: "req-1", at: Date(timeIntervalSince1970: 1)))
+          .refreshRefused, serverCode: "invalid_grant", requestID: "req-1", at: Date(timeIntervalSince1970: 1)),
+        connection: #"{"dialect":"supabase"}"#)
       let committed = try await subject.store.update(subject.slot) { $0.state = full }.state
       var expected = full
       expected.record?.stamp = committed.record?.stamp ?? 0

@@ -85,7 +85,7 @@ private struct Parser {
       let name = call.argument("PAGE") ?? program.root.name
       guard let page = program.manual(name) else {
         throw error(
-          .badValue, "PAGE: there is no page \(UsageError.quoted(name)).",
+          .badValue, "PAGE: there is no page \(UsageError.quoted(name)). All of them: \(program.root.name) man --list.",
           suggestion: nearestName(to: name, among: names))
       }
       return page

@@ -27,7 +27,8 @@ struct CampaignCommand {
     } else {
       let rate = Int(Double(report.passed + report.failed) / max(seconds, 0.001))
       print(
-        "\(setup.subject.rawValue): \(report.passed + report.failed) schedules, \(report.steps) steps, \(rate) schedules/s"
+        "\(setup.subject.rawValue): \(report.passed + report.failed) schedules, \(report.steps) steps, "
+          + "\(Int(report.elapsed.inSeconds / 3600)) h of virtual time, \(rate) schedules/s"
       )
       if let naive {
         naive.printTable()
@@ -60,6 +61,9 @@ struct CampaignCommand {
       print("seed \(finding.seed), build \(Output.buildID()), found after \(finding.schedules) schedules")
       print("simulate --replay \(finding.seed)\(setup.arguments)")
       print("choices \(ChoiceList.text(shrunk.choices))")
+      if finding.count > 1 {
+        print("also with the seeds \(finding.seeds.dropFirst().map(String.init).joined(separator: " "))")
+      }
       print(traced.diagram.text)
     }
   }
@@ -76,12 +80,14 @@ struct CampaignCommand {
         "text": .string(shrunk.violation.text), "seed": .number(Double(finding.seed)),
         "schedules": .number(Double(finding.schedules)), "count": .number(Double(finding.count)),
         "choices": .string(ChoiceList.text(shrunk.choices)),
+        "seeds": .array(finding.seeds.map { .number(Double($0)) }),
       ])
     }
     let object: [String: JSONValue] = [
       "subject": .string(setup.subject.rawValue), "build": .string(Output.buildID()),
       "schedules": .number(Double(report.passed + report.failed)), "passed": .number(Double(report.passed)),
       "failed": .number(Double(report.failed)), "steps": .number(Double(report.steps)), "seconds": .number(seconds),
+      "virtualSeconds": .number(report.elapsed.inSeconds.rounded()),
       "schedulesPerSecond": .number((Double(report.passed + report.failed) / max(seconds, 0.001)).rounded()),
       "escaped": .number(Double(escaped)), "violations": .array(findings),
       "rules": counts(coverage.rules.map { ($0.text, $0.count) }),

@@ -29,7 +29,9 @@ enum SimulateProgram {
 
   private static func run(_ call: Invocation) throws(UsageError) -> Int32 {
     let subject: SubjectKind = try call.choice("subject") ?? .engine
-    let setup = Setup(subject: subject, processes: try call.integer("processes"), policy: try call.choice("policy"))
+    let setup = Setup(
+      subject: subject, processes: try call.integer("processes"), policy: try call.choice("policy"),
+      lockExcludes: call.text("lock").map { $0 == "holds" })
     if let seed = try call.integer("replay") {
       var choices: [UInt16]?
       if let text = call.text("choices") {
@@ -45,6 +47,14 @@ enum SimulateProgram {
     }
     for name in ["choices", "svg", "whole", "kind"] where call.source(of: name) == .commandLine {
       throw call.usageError("--\(name) goes with --replay SEED.")
+    }
+    if let files = call.text("tables") {
+      do throws(SavedReportsError) {
+        try SavedReports(files.split(separator: ",").map(String.init)).printTables()
+      } catch {
+        throw call.usageError("--tables: \(error.description)")
+      }
+      return 0
     }
     let text = call.text("seeds") ?? "1..2000"
     guard let seeds = range(text) else {
@@ -80,7 +90,10 @@ enum SimulateProgram {
         .choice("subject", SubjectKind.allCases.map(\.rawValue), default: "engine", "The design under test."),
         .value("processes", "N", kind: .integer(1...8), "How many processes share the store; 1 to 3 unless given."),
         .choice("policy", RotationKind.allCases.map(\.rawValue), "The server's rotation; either unless given."),
+        .choice("lock", ["holds", "nobody"], "Whether the refresh lock keeps others out; either unless given."),
         .flag("json", "Print one JSON object."),
+        .value(
+          "tables", "FILES", "Add up reports that --json wrote, commas between, and print them as Markdown tables."),
         .flag("no-shrink", "Do not look for the simplest schedule of each violation."),
         .value("workers", "N", kind: .integer(1...64), "How many threads; one a core unless given."),
         .value("choices", "LIST", "With --replay: these choices instead of the seed's own."),

@@ -15,6 +15,8 @@ package struct Campaign: Sendable {
     package var choices: [UInt16]
     /// How many schedules show it.
     package var count: Int
+    /// The lowest of their seeds, in order.
+    package var seeds: [UInt64] = []
 
     /// Makes a finding from its parts.
     package init(violation: Violation, seed: UInt64, schedules: Int, choices: [UInt16], count: Int) {
@@ -24,6 +26,9 @@ package struct Campaign: Sendable {
       self.choices = choices
       self.count = count
     }
+
+    /// Enough to see whether they have one cause.
+    static let seedLimit = 32
   }
 
   /// What a campaign has found.
@@ -34,6 +39,8 @@ package struct Campaign: Sendable {
     package var failed = 0
     /// Steps in all.
     package var steps = 0
+    /// Virtual time in all.
+    package var elapsed = Duration.zero
     /// What was reached.
     package var coverage = Coverage()
     /// The kinds of violations, the first found first.
@@ -85,12 +92,16 @@ package struct Campaign: Sendable {
     progress.withLock { progress in
       if outcome.violations.isEmpty { progress.report.passed += 1 } else { progress.report.failed += 1 }
       progress.report.steps += outcome.steps
+      progress.report.elapsed += outcome.elapsed
       progress.report.coverage.add(outcome.coverage)
       for violation in outcome.violations {
         var finding =
           progress.findings[violation.kind]
           ?? Finding(violation: violation, seed: seed, schedules: 0, choices: outcome.choices, count: 0)
         finding.count += 1
+        finding.seeds.append(seed)
+        finding.seeds.sort()
+        if finding.seeds.count > Finding.seedLimit { finding.seeds.removeLast() }
         if seed <= finding.seed {
           finding.seed = seed
           finding.violation = violation

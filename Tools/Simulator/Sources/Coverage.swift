@@ -21,6 +21,7 @@ package enum Mark: String, CaseIterable, Sendable {
   case lockWaited = "S15 a wait for another process's refresh"
   case intentWritten = "S16 an intent written"
   case intentRecovered = "S16 an unfinished refresh tried again at the next start"
+  case watched = "S17 a sign-out elsewhere noticed while a watch runs"
   case sessionOver = "S18 an answer withheld: the session had ended or been replaced"
   case signOut = "S20 a sign-out, revoked at once"
   case signOutOffline = "S20 a sign-out that the server has not heard of yet"
@@ -119,6 +120,9 @@ package struct Coverage: Sendable {
       return Transition(name: step.name, isRefresh: step.isRefresh, count: steps[index])
     }
   }
+
+  /// The names of all steps in the table, whether they can happen or not.
+  package static let everyStep = (0..<EngineStep.count).map { EngineStep(index: $0).name }
 
   /// A step of one of the engine's machines.
   package struct Transition: Sendable {

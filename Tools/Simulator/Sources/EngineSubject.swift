@@ -65,8 +65,10 @@ final class EngineSubject: Subject {
     case .token, .longToken, .refresh: refresh
     case .signIn: exchange + .seconds(2)
     case .signOut: .seconds(2)
+    case .signOutWhoever: .seconds(2 * 9)
     case .restore: .zero
     case .flush: .seconds(1)
+    case .watch(let duration): duration
     }
   }
 
@@ -89,8 +91,14 @@ final class EngineSubject: Subject {
       case .signOut:
         let result = try await engine.signOut()
         if result.wasSignedIn { coverage.note(result.revoked ? .signOut : .signOutOffline) }
+      case .signOutWhoever: try await engine.signOutWhoever()
       case .restore: await engine.restore()
       case .flush: await engine.flushRevocations()
+      case .watch(let duration):
+        let watch = ChangeWatch(engine: engine)
+        watch.start()
+        defer { watch.stop() }
+        try await process.clock.sleep(for: duration)
       }
       return .done(nil)
     } catch {

@@ -65,13 +65,26 @@ struct Life: Sendable {
   /// Its place in the order of starts and deaths.
   var order: Int
   var sight = Sight.unknown
+  /// Families whose sign-in it has saved.
+  var savedHere: Set<Int> = []
+  /// Families that it has been in.
+  var wasIn: Set<Int> = []
   /// Families that a sign-out ended here, while it has not returned yet.
   var endingHere: Set<Int> = []
   /// The same, once it has returned.
   var endedHere: Set<Int> = []
   /// Uses of a family that another process has signed out of.
   var usedAfterEnd: [Int: EndedUse] = [:]
-  var wasWriteRefused = false
+  /// When the store could last not be asked, or the process went on after it had been stopped.
+  var blindUntil = Duration.zero
+  /// Families that it has told the server to revoke.
+  var revoked: Set<Int> = []
+  /// Refresh tokens that it knows to be spent or refused, and could not say so in the store, which still holds them.
+  var untold: Set<String> = []
+  /// Families that it has left, and could not say so in the store.
+  var untoldFamilies: Set<Int> = []
+  /// The refresh token that the store showed it last.
+  var seen: String?
   /// Refresh tokens that answers brought here.
   var refreshTokens: [String] = []
   /// Access tokens that a 401 refused here.

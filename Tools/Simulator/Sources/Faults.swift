@@ -23,6 +23,9 @@ final class Faults: Sendable {
     var offlineUntil: Duration = .zero
     var storeError: StoreError?
     var storeErrorUntil: Duration = .zero
+    /// The same for one process.
+    var outages: [LaneID: (error: StoreError, until: Duration)] = [:]
+    var late: [LaneID: StoreError] = [:]
   }
 
   /// 0: nothing goes wrong by itself; 1: seldom; 2: often.
@@ -64,6 +67,24 @@ final class Faults: Sendable {
       state.storeError = error
       state.storeErrorUntil = now + duration
     }
+  }
+
+  /// The store fails one process.
+  func begin(_ outage: World.Outage, of process: LaneID) {
+    let now = scheduler.now
+    state.withLock { state in
+      guard !state.isStopped else { return }
+      state.outages[process] = (outage.error, now + outage.duration)
+      if outage.isAfterCommit { state.late[process] = outage.error }
+    }
+    coverage.note(outage.error.code == .full ? .storeRefusesWrites : .storeLocked)
+  }
+
+  /// The error of an access that had been committed when an outage began.
+  func lateFault(by process: LaneID) -> StoreError? {
+    let error = state.withLock { $0.late.removeValue(forKey: process) }
+    if error != nil { coverage.note(.storeLiesAfterCommit) }
+    return error
   }
 
   private var isOffline: Bool {
@@ -122,9 +143,12 @@ final class Faults: Sendable {
   }
 
   /// The error that a store access meets, before anything is done or after all is done.
-  func storeFault(_ access: StoreAccess) -> (error: StoreError, isAfterCommit: Bool)? {
+  func storeFault(_ access: StoreAccess, by process: LaneID) -> (error: StoreError, isAfterCommit: Bool)? {
     let now = scheduler.now
-    let standing = state.withLock { now < $0.storeErrorUntil ? $0.storeError : nil }
+    let standing = state.withLock { state -> StoreError? in
+      if now < state.storeErrorUntil, let error = state.storeError { return error }
+      return state.outages[process].flatMap { now < $0.until ? $0.error : nil }
+    }
     if let standing {
       let readsToo = standing.code == .locked || standing.code == .unavailable
       if access == .write || access == .outbox || readsToo { return (standing, false) }

@@ -7,6 +7,9 @@ extension MonitorState {
   // MARK: When a process sends
 
   mutating func willSend(_ process: LaneID, _ sending: Sending) {
+    if sending.operation == "logout", let family = sending.refreshToken.flatMap({ tokens[$0]?.family }) {
+      lives[process]?.revoked.insert(family)
+    }
     if let token = sending.refreshToken, sending.operation == "refresh", let family = tokens[token]?.family {
       checkSpentOnce(token, by: process)
       checkOneRefresher(family, process)
@@ -40,9 +43,11 @@ extension MonitorState {
           1, "refresh token sent twice at once", "\(lifeName(process)) sends \(name(token)) while its answer is awaited"
         )
       case .granted, .refused:
-        // Who knows may have ended the session and been unable to write it down (S20, S21): then no other process can know.
-        let couldNotTell =
-          earlier.process != process && knower.wasWriteRefused && self.family(of: knower.sight) != tokens[token]?.family
+        // Who knows may have been unable to write that down, and may have given up its lock with its session (S20, S21): then no other
+        // process can know, nor when it has begun to send before that was made good.
+        let isUntold =
+          knower.untold.contains(token) || tokens[token].map { knower.untoldFamilies.contains($0.family) } ?? false
+        let couldNotTell = earlier.process != process && isUntold
         guard !couldNotTell else { continue }
         let word = earlier.outcome == .granted ? "spent" : "refused"
         let isOther = earlier.process != process
@@ -105,6 +110,29 @@ extension MonitorState {
       "\(life.name) still sends \(what), \((now - asked).text) after it could have known")
   }
 
+  /// (4) … others for 1 s at most: who watches the store notices by then, whether it uses the session or not (S17).
+  private mutating func checkWatch(_ call: PendingCall, _ id: Int) {
+    guard call.operation.isWatch, let life = lives[call.process], let family = family(of: life.sight),
+      let endedAt = families[family].signedOutAt
+    else { return }
+    let since = max(endedAt, call.begunAt, life.blindUntil)
+    guard now > since + .seconds(1) else { return }
+    fail(
+      4, "sign-out elsewhere not noticed by a watch",
+      "\(life.name) is still in session \(family + 1), \((now - since).text) after its watch #\(id) could have known")
+  }
+
+  /// (4) At rest, nothing stands in the store that a living process has told the server to revoke: a sign-out or a sign-in that could not
+  /// be written down (S20, S21) has been made good.
+  mutating func checkNothingRevokedIsStored() {
+    guard let record = stored.record, let family = tokens[record.accessToken]?.family else { return }
+    for (_, life) in lives.sorted(by: { $0.key < $1.key }) where life.revoked.contains(family) {
+      fail(
+        4, "revoked session still stored",
+        "\(life.name) has revoked session \(family + 1), and the store still holds it")
+    }
+  }
+
   /// (11) A refresh has a reason (S1, S8): the token is old, was refused here, a caller asked, or an earlier try was left unfinished.
   private mutating func checkRefreshHasReason(_ token: String, by process: LaneID) {
     guard let fact = tokens[token], let life = lives[process], spendings[token] == nil else { return }
@@ -147,10 +175,10 @@ extension MonitorState {
       familyOfSession[record.sessionID] = after
       let isNews = before != after || old.record?.accessToken != record.accessToken
       if isNews { checkNoRevival(after, process) }
+      if before != after { lives[process]?.savedHere.insert(after) }
       if before == after, isNews { checkNoStepBack(old, record, process) }
       families[after].wasStored = true
     }
-    lives[process]?.wasWriteRefused = false
     if let intent = new.intent, intent.attempt != old.intent?.attempt, let token = new.record?.refreshToken {
       intents[token, default: 0] += 1
     }
@@ -193,12 +221,14 @@ extension MonitorState {
     }
     let life = lives[process]
     let isSignOut =
-      mine.contains { $0.operation == .signOut } || (life?.endedHere.contains(family) ?? false)
+      mine.contains { $0.operation.isSignOut } || (life?.endedHere.contains(family) ?? false)
       || (life?.endingHere.contains(family) ?? false)
     if note?.reason != .refreshRefused, isSignOut {
       families[family].signedOutAt = now
       return
     }
+    // A sign-in that failed is taken back by who made it (S21): its session has never begun there, and is revoked.
+    if let life, note == nil, life.savedHere.contains(family), !life.wasIn.contains(family) { return }
     checkEnding(family, process, alsoHeld: old.record?.refreshToken)
   }
 
@@ -211,11 +241,14 @@ extension MonitorState {
         "\(lifeName(process)) ends session \(family + 1), which the server never refused")
       return
     }
-    // Where the lock excludes nobody, what another process has not saved yet cannot be known here.
+    // Where the lock excludes nobody, what another process has not saved yet cannot be known here; nor, if nothing can be written, what
+    // it has saved since the store was read.
     let holders = lockExcludes ? Array(lives.values) : lives[process].map { [$0] } ?? []
     var held = holders.flatMap(\.refreshTokens).filter { tokens[$0]?.family == family }
     if let alsoHeld { held.append(alsoHeld) }
-    if let record = stored.record, tokens[record.accessToken]?.family == family, let token = record.refreshToken {
+    if let record = stored.record, tokens[record.accessToken]?.family == family, let token = record.refreshToken,
+      lockExcludes || lives[process]?.seen == token
+    {
       held.append(token)
     }
     guard let accepted = Set(held).sorted().first(where: { serverAccepts($0) }) else { return }
@@ -227,11 +260,12 @@ extension MonitorState {
   // MARK: When a process changes its mind
 
   mutating func sightChanged(_ process: LaneID, from before: Sight, to after: Sight) {
+    if let family = family(of: after) { lives[process]?.wasIn.insert(family) }
     guard let family = family(of: before), self.family(of: after) != family else { return }
     guard case .signedOut(let reason) = after else { return }
     switch reason {
     case .byUser:
-      if calls.values.contains(where: { $0.process == process && $0.operation == .signOut }) {
+      if calls.values.contains(where: { $0.process == process && $0.operation.isSignOut }) {
         lives[process]?.endingHere.insert(family)
       } else {
         fail(5, "signed out by nobody", "\(lifeName(process)) says that its user signed out of session \(family + 1)")
@@ -252,7 +286,7 @@ extension MonitorState {
     checkBound(call, id)
     checkOwnAnswer(call, id, outcome)
     checkAnswerBelongs(call, id, outcome)
-    guard call.operation == .signOut, let life = lives[call.process] else { return }
+    guard call.operation.isSignOut, let life = lives[call.process] else { return }
     lives[call.process]?.endedHere.formUnion(life.endingHere)
     lives[call.process]?.endingHere = []
   }
@@ -309,6 +343,7 @@ extension MonitorState {
   mutating func checkWaits(except paused: Set<LaneID>) {
     for (id, call) in calls.sorted(by: { $0.key < $1.key }) where !paused.contains(call.process) {
       checkBound(call, id)
+      checkWatch(call, id)
     }
   }
 

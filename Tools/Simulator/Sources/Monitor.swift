@@ -83,6 +83,7 @@ final class Monitor: Sendable {
         if state.calls[id]?.cancelledAt != nil { state.calls[id]?.cancelledAt = state.now }
       }
       state.lives[process.id]?.usedAfterEnd = [:]
+      state.lives[process.id]?.blindUntil = state.now
       if let forcedAt = state.lives[process.id]?.forcedAt, forcedAt >= state.now - pause {
         state.lives[process.id]?.forcedAt = state.now
       }
@@ -91,13 +92,19 @@ final class Monitor: Sendable {
 
   /// Looks at what a process believes, after each step.
   func look(at process: SimulatedProcess, _ sight: Sight) {
-    let changed = with { state -> (String, Bool)? in
+    let changed = with { state -> (name: String, isWatching: Bool)? in
       guard let before = state.lives[process.id]?.sight, before != sight else { return nil }
       state.lives[process.id]?.sight = sight
       state.sightChanged(process.id, from: before, to: sight)
-      return (state.name(of: sight), true)
+      let isElsewhere = sight == .signedOut(.elsewhere)
+      return (
+        state.name(of: sight),
+        isElsewhere && state.calls.values.contains { $0.process == process.id && $0.operation.isWatch }
+      )
     }
-    if let changed { trace.add(.note(.process(process.column)), "is \(changed.0)") }
+    guard let changed else { return }
+    if changed.isWatching { coverage.note(.watched) }
+    trace.add(.note(.process(process.column)), "is \(changed.name)")
   }
 
   // MARK: Calls
@@ -167,7 +174,7 @@ final class Monitor: Sendable {
     }
     if sending.operation == "logout" {
       let isLater = with { state in
-        !state.calls.values.contains { $0.process == process.id && $0.operation == .signOut }
+        !state.calls.values.contains { $0.process == process.id && $0.operation.isSignOut }
       }
       if isLater { coverage.note(.revokedLater) }
     }
@@ -242,12 +249,18 @@ final class Monitor: Sendable {
   func storeFailed(_ process: SimulatedProcess, _ error: StoreError, isWrite: Bool, isAfterCommit: Bool) {
     with { state in
       guard state.lives[process.id] != nil else { return }
-      if isWrite { state.lives[process.id]?.wasWriteRefused = true }
+      if isWrite { state.writeRefused(process.id) }
       state.lives[process.id]?.usedAfterEnd = [:]
+      state.lives[process.id]?.blindUntil = state.now
     }
     trace.add(
       .message(.process(process.column), .store, arrives: isAfterCommit),
       "\(isWrite ? "writes" : "reads"): \(error.code.rawValue)\(isAfterCommit ? ", after the commit" : "")")
+  }
+
+  /// What the store showed a process.
+  func saw(_ process: SimulatedProcess, _ slot: SlotState) {
+    with { $0.lives[process.id]?.seen = slot.record?.refreshToken }
   }
 
   func triedLock(_ process: SimulatedProcess) {
@@ -268,6 +281,11 @@ final class Monitor: Sendable {
   func checkWaits(paused: (LaneID) -> Bool) {
     let pausedLanes = Set(state.withLock { Array($0.lives.keys) }.filter(paused))
     with { $0.checkWaits(except: pausedLanes) }
+  }
+
+  /// Faults have stopped, and every back-off has run out (4).
+  func atRest() {
+    with { $0.checkNothingRevokedIsStored() }
   }
 
   /// Nothing is left to run: whoever still waits, waits for ever (7).

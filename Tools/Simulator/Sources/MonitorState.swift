@@ -92,6 +92,18 @@ struct MonitorState: Sendable {
     if !usesLock, let family = tokens[token]?.family { refreshers[family]?.remove(process) }
   }
 
+  /// The store has refused a write: what the process wanted to tell, no other process can know.
+  mutating func writeRefused(_ process: LaneID) {
+    guard let token = stored.record?.refreshToken else { return }
+    if let family = tokens[token]?.family, let sight = lives[process]?.sight, self.family(of: sight) != family {
+      lives[process]?.untoldFamilies.insert(family)
+    }
+    let isKnown = (spendings[token] ?? []).contains {
+      $0.process == process && ($0.outcome == .refused || $0.outcome == .granted)
+    }
+    if isKnown { lives[process]?.untold.insert(token) }
+  }
+
   /// A process has died: what it has not heard, nobody will hear, and what it could not use, nobody will use.
   mutating func settleForGood(_ token: String, _ process: LaneID) {
     for index in (spendings[token] ?? []).indices where spendings[token]?[index].process == process {
@@ -219,7 +231,7 @@ extension Operation {
   var forcesRefresh: Bool {
     switch self {
     case .refresh, .longToken: true
-    case .me, .token, .user, .signIn, .signOut, .restore, .flush: false
+    case .me, .token, .user, .signIn, .signOut, .signOutWhoever, .restore, .flush, .watch: false
     }
   }
 
@@ -227,7 +239,7 @@ extension Operation {
   var mayRefresh: Bool {
     switch self {
     case .me, .token, .longToken, .refresh, .user: true
-    case .signIn, .signOut, .restore, .flush: false
+    case .signIn, .signOut, .signOutWhoever, .restore, .flush, .watch: false
     }
   }
 }

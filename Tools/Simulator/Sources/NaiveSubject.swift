@@ -52,9 +52,9 @@ final class NaiveSubject: Subject {
       case .signIn(let email):
         let response = try await client.send(API.login(email: email, password: World.password))
         try await store.save(response)
-      case .signOut: try await signOut(.byUser)
+      case .signOut, .signOutWhoever: try await signOut(.byUser)
       case .restore: _ = try await store.load()
-      case .flush: break
+      case .flush, .watch: break
       }
       return .done(nil)
     } catch is CancellationError {

@@ -14,17 +14,24 @@ struct ProcessStore: SessionStore {
     _ access: Faults.StoreAccess, before: KillPoint, _ body: () async -> Success, after: (Success) -> KillPoint
   ) async throws(StoreError) -> Success {
     try await stop(at: before)
-    let fault = world.faults.storeFault(access)
+    let fault = world.faults.storeFault(access, by: process.id)
     let isWrite = access == .write || access == .outbox
     if let fault, !fault.isAfterCommit {
       world.monitor.storeFailed(process, fault.error, isWrite: isWrite, isAfterCommit: false)
       throw fault.error
     }
     let success = await body()
-    try await stop(at: after(success))
-    if let fault {
-      world.monitor.storeFailed(process, fault.error, isWrite: isWrite, isAfterCommit: true)
-      throw fault.error
+    let point = after(success)
+    try await stop(at: point)
+    // Seldom others get many turns before this process goes on: what was true at the access may not be so any more.
+    if world.faults.intensity > 0, !world.faults.isStopped,
+      world.choices.chance(point == .afterSignIn ? 40 : world.lockExcludes ? 4 : 10)
+    {
+      for _ in 0..<12 { try await stop(at: point) }
+    }
+    if let error = world.faults.lateFault(by: process.id) ?? fault?.error {
+      world.monitor.storeFailed(process, error, isWrite: isWrite, isAfterCommit: true)
+      throw error
     }
     return success
   }
@@ -41,7 +48,9 @@ struct ProcessStore: SessionStore {
 
   func read(_ slot: SessionSlot) async throws(StoreError) -> SlotState {
     try await attempt(.read, before: .beforeRead) {
-      await memory.read(slot)
+      let state = await memory.read(slot)
+      world.monitor.saw(process, state)
+      return state
     } after: { _ in
       .afterRead
     }
@@ -64,7 +73,7 @@ struct ProcessStore: SessionStore {
   func acquireRefreshLock(_ slot: SessionSlot, bound: Duration) async throws(StoreError) -> any RefreshLock {
     world.monitor.triedLock(process)
     try await stop(at: .lockWait)
-    if let fault = world.faults.storeFault(.lock) {
+    if let fault = world.faults.storeFault(.lock, by: process.id) {
       world.monitor.storeFailed(process, fault.error, isWrite: false, isAfterCommit: false)
       throw fault.error
     }

@@ -14,6 +14,8 @@ package struct Schedule: Sendable {
     package var coverage: Coverage
     /// Its steps: jobs, timers, jumps of the clock.
     package var steps: Int
+    /// The virtual time that passed.
+    package var elapsed: Duration
     var trace: [TraceEvent]
     var processCount: Int
     var title: String
@@ -55,6 +57,7 @@ package struct Schedule: Sendable {
     script.begin()
     var disturbance = Disturbances(world: world, script: script)
     var isStuck = false
+    var checked = Duration.zero
     while !script.isDone {
       if isOver { break }
       disturbance.step()
@@ -63,7 +66,11 @@ package struct Schedule: Sendable {
         break
       }
       world.lookAround()
-      world.monitor.checkWaits(paused: world.scheduler.isPaused)
+      // Waits grow with time alone, and most steps take none.
+      if world.scheduler.now != checked {
+        checked = world.scheduler.now
+        world.monitor.checkWaits(paused: world.scheduler.isPaused)
+      }
       if world.scheduler.steps > Self.stepLimit {
         world.monitor.fail(8, "no end", "the schedule has taken \(Self.stepLimit) steps and goes on")
         break
@@ -82,7 +89,8 @@ package struct Schedule: Sendable {
     let choices = world.choices.taken
     let outcome = Outcome(
       violations: world.monitor.violations, choices: choices, coverage: world.coverage.total,
-      steps: world.scheduler.steps, trace: world.trace.all, processCount: world.processCount, title: title)
+      steps: world.scheduler.steps, elapsed: world.scheduler.now, trace: world.trace.all,
+      processCount: world.processCount, title: title)
     drain()
     return outcome
   }
@@ -145,7 +153,7 @@ private struct Disturbances {
     let choices = world.choices
     let living = world.living
     let durations: [Duration] = [.milliseconds(300), .seconds(4), .seconds(40)]
-    switch choices.pick(weights: [22, 22, 4, 8, 8, 12, 8, 8, 8]) {
+    switch choices.pick(weights: [19, 19, 4, 7, 7, 9, 7, 7, 7, world.lockExcludes ? 16 : 40]) {
     case 0:
       guard !living.isEmpty else { return }
       let process = living[choices.pick(living.count)]
@@ -165,9 +173,10 @@ private struct Disturbances {
     case 7:
       world.faults.goOffline(for: durations[choices.pick(durations.count)])
       world.trace.add(.banner, "the network goes down for a while")
-    default:
+    case 8:
       guard !living.isEmpty else { return }
       script.stop(living[choices.pick(living.count)], for: durations[choices.pick(durations.count)])
+    default: script.scene()
     }
   }
 

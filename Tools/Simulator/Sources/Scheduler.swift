@@ -45,6 +45,7 @@ final class Scheduler: Sendable {
     var paused: Set<LaneID> = []
     var escaped = 0
     var steps = 0
+    var lastLane: LaneID?
   }
 
   private let state = Guarded(State())
@@ -54,6 +55,8 @@ final class Scheduler: Sendable {
   var now: Duration { state.withLock { $0.now } }
   /// Jobs run, timers fired and jumps of the clock.
   var steps: Int { state.withLock { $0.steps } }
+  /// Whose job or action the last step ran; nil if it let time pass.
+  var lastLane: LaneID? { state.withLock { $0.lastLane } }
   /// Jobs that arrived from another thread: something has escaped.
   var escaped: Int { state.withLock { $0.escaped } }
 
@@ -188,7 +191,9 @@ final class Scheduler: Sendable {
     }
     return state.withLock { state in
       state.steps += 1
-      return state.ready.remove(at: index)
+      let ready = state.ready.remove(at: index)
+      state.lastLane = ready.lane
+      return ready
     }
   }
 
@@ -208,6 +213,7 @@ final class Scheduler: Sendable {
     let (sleepers, isDone) = state.withLock { state -> ([CheckedContinuation<Void, any Error>], Bool) in
       guard let deadline = state.nextDeadline() else { return ([], true) }
       state.steps += 1
+      state.lastLane = nil
       state.now = max(state.now, deadline)
       var sleepers: [CheckedContinuation<Void, any Error>] = []
       while let next = state.nextDeadline(), next <= state.now, let first = state.queue.first {

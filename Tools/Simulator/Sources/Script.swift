@@ -1,4 +1,5 @@
 import Groundwork
+import MockServerCore
 
 /// What the users of the processes do: a schedule's own script, on a lane of its own.
 final class Script: Sendable {
@@ -72,10 +73,83 @@ final class Script: Sendable {
     while let task = state.withLock({ $0.pending.popLast() }) { await task.value }
   }
 
+  /// Several callers meet where by chance they seldom would: refreshes, sign-ins and sign-outs in the middle of each other.
+  func scene() {
+    let living = world.living
+    guard !living.isEmpty else { return }
+    let choices = world.choices
+    let first = living[choices.pick(living.count)]
+    let others = living.filter { $0.id != first.id }
+    let second = others.isEmpty || choices.chance(25) ? first : others[choices.pick(others.count)]
+    let signIn = Operation.signIn(email: World.users[choices.pick(2)])
+    let ending: Operation = [.signOut, .signIn(email: World.users[1]), .signOutWhoever][choices.pick(3)]
+    switch choices.pick(weights: world.lockExcludes ? [1, 2, 2, 2, 1, 1, 0] : [1, 1, 1, 1, 4, 1, 3]) {
+    case 0:
+      for process in living { enter(.refresh, process) }
+    case 1:
+      enter(.refresh, first)
+      enter(ending, choices.chance(50) ? second : first)
+    case 2:
+      enter(signIn, first)
+      enter(ending, second)
+      enter(.signOutWhoever, first)
+    case 3:
+      // Rotated tokens that cannot be saved, whose session another process ends meanwhile.
+      world.arm(World.Outage(point: .afterIntent, error: Faults.full, duration: .seconds(40)))
+      enter(.refresh, first)
+      enter(ending, second, after: .seconds(5))
+      enter(.refresh, first, after: .seconds(40))
+    case 4:
+      // A refresh that comes back after others have refreshed twice.
+      enter(.refresh, second)
+      world.scheduler.after(.milliseconds(2)) { [self] in stop(second, for: .seconds(4)) }
+      enter(.refresh, first, after: .milliseconds(100))
+      enter(.refresh, first, after: .seconds(1))
+    case 6:
+      // Rotated tokens that cannot be saved, whose session another process refreshes meanwhile.
+      world.arm(World.Outage(point: .afterIntent, error: Faults.full, duration: .seconds(40)))
+      enter(.refresh, first)
+      enter(.refresh, second, after: .seconds(5))
+      enter(.refresh, second, after: .seconds(7))
+      enter(.refresh, first, after: .seconds(40))
+    default:
+      // A refusal, or a sign-in, that meets a store that has just gone away.
+      let point = [KillPoint.afterIntent, .afterSignIn][choices.pick(2)]
+      world.arm(
+        World.Outage(
+          point: point, error: Faults.locked, duration: .seconds(1), isAfterCommit: point == .afterSignIn))
+      if point == .afterIntent { revokeLastSession() }
+      enter(point == .afterIntent ? .refresh : signIn, first)
+      enter(.refresh, first, after: .milliseconds(1500))
+    }
+  }
+
+  private func revokeLastSession() {
+    let realm = world.server.realm()
+    guard let last = realm.snapshot.sessions.last(where: \.alive) else { return }
+    realm.revoke(.session(last.id))
+    world.coverage.note(.revokedSession)
+    world.trace.add(.banner, "the server revokes the session")
+  }
+
+  private func enter(_ operation: Operation, _ process: SimulatedProcess, after start: Duration = .zero) {
+    let delays: [Duration] = [.zero, .milliseconds(1), .milliseconds(3), .milliseconds(31), .milliseconds(450)]
+    let delay = start + delays[world.choices.pick(weights: [50, 15, 15, 10, 10])]
+    add(
+      process.tasks.start { [self] in
+        do { try await world.scheduler.sleep(for: delay, lane: process.id) } catch { return }
+        await call(operation, process)
+      })
+  }
+
   // MARK: What users do
 
   /// Most schedules begin with a session that nothing has happened to yet.
   private func signInFirst(_ process: SimulatedProcess) async {
+    if world.faults.intensity > 0, world.choices.chance(6) {
+      world.arm(
+        World.Outage(point: .afterSignIn, error: Faults.locked, duration: .milliseconds(1), isAfterCommit: true))
+    }
     _ = await process.tasks.start { [self] in await call(.signIn(email: World.users[0]), process) }.value
   }
 
@@ -106,8 +180,9 @@ final class Script: Sendable {
       .me, .token, .refresh, .longToken(ttl * 3 / 4), .user, .signOut, .signIn(email: World.users[isOther ? 1 : 0]),
       .restore,
       .flush,
+      .watch(.seconds(5)),
     ]
-    let operation = operations[world.choices.pick(weights: [45, 16, 7, 3, 4, 9, 8, 3, 3])]
+    let operation = operations[world.choices.pick(weights: [45, 16, 7, 3, 4, 9, 8, 3, 3, 3])]
     if case .signIn = operation { world.coverage.note(.userSwitch) }
     if world.choices.chance(12) {
       await cancelledCall(operation, process)
@@ -155,6 +230,7 @@ final class Script: Sendable {
       _ = world.start(column: column)
     }
     do { try await world.scheduler.sleep(for: .seconds(150), lane: Scheduler.world) } catch { return }
+    world.monitor.atRest()
     for process in world.living {
       await process.tasks.start { [self] in
         // The first call may be the one that finds out what other processes have done (S17, S18).

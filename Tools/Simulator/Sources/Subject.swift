@@ -17,8 +17,12 @@ enum Operation: Sendable, Hashable {
   case user
   case signIn(email: String)
   case signOut
+  /// Signs out until nobody is signed in.
+  case signOutWhoever
   case restore
   case flush
+  /// Watches the store for so long, for what other processes do (S17).
+  case watch(Duration)
 
   var name: String {
     switch self {
@@ -29,8 +33,10 @@ enum Operation: Sendable, Hashable {
     case .user: "currentUser"
     case .signIn(let email): "sign in \(email.prefix { $0 != "@" })"
     case .signOut: "sign out"
+    case .signOutWhoever: "sign out whoever"
     case .restore: "restore"
     case .flush: "flush revocations"
+    case .watch: "watch"
     }
   }
 
@@ -38,8 +44,15 @@ enum Operation: Sendable, Hashable {
   var endsAtOnceWhenCancelled: Bool {
     switch self {
     case .me, .token, .longToken, .refresh: true
-    case .user, .signIn, .signOut, .restore, .flush: false
+    case .user, .signIn, .signOut, .signOutWhoever, .restore, .flush, .watch: false
     }
+  }
+
+  /// Whether it signs the user out.
+  var isSignOut: Bool { self == .signOut || self == .signOutWhoever }
+
+  var isWatch: Bool {
+    if case .watch = self { true } else { false }
   }
 }
 

@@ -31,18 +31,24 @@ package struct Setup: Sendable, Hashable {
   package var processes: Int?
   /// The server's policy; nil: chosen.
   package var policy: RotationKind?
+  /// Whether the refresh lock keeps others out; nil: chosen.
+  package var lockExcludes: Bool?
 
   /// Fixes what is given.
-  package init(subject: SubjectKind = .engine, processes: Int? = nil, policy: RotationKind? = nil) {
+  package init(
+    subject: SubjectKind = .engine, processes: Int? = nil, policy: RotationKind? = nil, lockExcludes: Bool? = nil
+  ) {
     self.subject = subject
     self.processes = processes
     self.policy = policy
+    self.lockExcludes = lockExcludes
   }
 
   /// What a command line needs besides the seed to run the same schedule.
   package var arguments: String {
     (subject == .engine ? "" : " --subject \(subject.rawValue)") + (processes.map { " --processes \($0)" } ?? "")
       + (policy.map { " --policy \($0.rawValue)" } ?? "")
+      + (lockExcludes.map { " --lock \($0 ? "holds" : "nobody")" } ?? "")
   }
 }
 
@@ -75,6 +81,7 @@ final class World: Sendable {
   private let dice: Guarded<Dice>
   private let processes = Guarded<[SimulatedProcess]>([])
   private let armed = Guarded<KillPoint?>(nil)
+  private let armedOutage = Guarded<Outage?>(nil)
   private let doomed = Guarded<[SimulatedProcess]>([])
 
   init(_ setup: Setup, choices: Choices, seed: UInt64, isTraced: Bool) {
@@ -91,7 +98,8 @@ final class World: Sendable {
     let lifetimes: [Duration] = [.seconds(900), .seconds(60), .seconds(20)]
     accessTTL = lifetimes[choices.pick(weights: [50, 30, 20])]
     strangeLifetime = [nil, "null", "-1", "0", "1000000000000000000"][choices.pick(weights: [92, 2, 2, 2, 2])]
-    lockExcludes = processCount == 1 || !choices.chance(12)
+    let holds = processCount == 1 || !choices.chance(28)
+    lockExcludes = setup.lockExcludes ?? holds
     refusesSpentOnly = !lockExcludes && choices.chance(50)
     faults = Faults(
       intensity: choices.pick(weights: [20, 50, 30]), choices: choices, scheduler: scheduler, coverage: coverage)
@@ -168,8 +176,31 @@ final class World: Sendable {
   /// The next process that comes to this point is killed there.
   func arm(_ point: KillPoint) { armed.withLock { $0 = point } }
 
+  /// A store that fails one process from a point on.
+  struct Outage: Sendable {
+    var point: KillPoint
+    var error: StoreError
+    var duration: Duration
+    /// Whether the access that came to the point fails as well, though it is committed.
+    var isAfterCommit = false
+  }
+
+  /// The next process that comes to the outage's point suffers it.
+  func arm(_ outage: Outage) { armedOutage.withLock { $0 = outage } }
+
   /// A process has come to a point at which it gives the turn away.
   func reached(_ point: KillPoint, by process: SimulatedProcess) {
+    let outage = armedOutage.withLock { armed -> Outage? in
+      guard armed?.point == point else { return nil }
+      defer { armed = nil }
+      return armed
+    }
+    if let outage {
+      faults.begin(outage, of: process.id)
+      trace.add(
+        .note(.process(process.column)),
+        "to \(process.name) the store is \(outage.error.code.rawValue) for \(outage.duration.text)")
+    }
     let isMeant = armed.withLock { armed in
       guard armed == point else { return false }
       armed = nil
@@ -192,6 +223,7 @@ final class World: Sendable {
   func calm() {
     faults.stop()
     armed.withLock { $0 = nil }
+    armedOutage.withLock { $0 = nil }
     doomed.withLock { $0 = [] }
   }
 
@@ -201,9 +233,10 @@ final class World: Sendable {
     for process in processes.withLock({ $0 }) { process.subject = nil }
   }
 
-  /// Checks after each step.
+  /// Checks after each step: what a process believes changes in its own jobs alone, or as the world acts on it.
   func lookAround() {
-    for process in living {
+    guard let lane = scheduler.lastLane else { return }
+    for process in processes.withLock({ $0 }) where process.isAlive && (lane == process.id || lane == Scheduler.world) {
       if let subject = process.subject { monitor.look(at: process, subject.sight) }
     }
   }

@@ -21,12 +21,19 @@ final class ClientProcess: Sendable {
     var time: any TimeSource
     var tasks: TaskStarter
     var life: KillSwitch
+    /// What it does wrong, on purpose.
+    var faults: Set<ClientFault> = []
+    /// Whether its calls are tried again after a passing failure.
+    var retries = false
   }
 
   let engine: SessionEngine
   let life: KillSwitch
   let parts: Parts
+  /// The client without a token, for repositories.
+  let plain: APIClient
   private let api: APIClient
+  private let autoRefresh: AutoRefresh
   private let heard = Guarded<[SessionEvent]>([])
   private let said = Guarded<[String]>([])
 
@@ -38,19 +45,34 @@ final class ClientProcess: Sendable {
     let around: [any HTTPInterceptor] = [
       UserAgentInterceptor(product: "scenario/1.0"), RequestIDInterceptor(),
     ]
-    let plain = APIClient(
-      baseURL: parts.server.baseURL, transport: parts.transport, interceptors: around + [logging], time: parts.time)
-    let backend: any AuthBackend =
+    let faults = parts.faults
+    let transport: any HTTPTransport =
+      faults.isEmpty ? parts.transport : FaultyTransport(base: parts.transport, faults: faults)
+    let time: any TimeSource = faults.contains(.ageByTheWallClock) ? WallAgedClock(base: parts.time) : parts.time
+    plain = APIClient(
+      baseURL: parts.server.baseURL, transport: transport, interceptors: around + [logging], time: time)
+    let (slot, memory) = (SessionSlot(server: parts.server.text), FaultMemory())
+    let store: any SessionStore = faults.isEmpty ? parts.store : FaultyStore(base: parts.store, faults: faults)
+    var backend: any AuthBackend =
       parts.profile == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
-    var options = SessionOptions()
-    // The middle of each jittered back-off: the same wait in each run.
-    options.random = { 0.5 }
-    engine = SessionEngine(
-      slot: SessionSlot(server: parts.server.text), backend: backend, store: parts.store, time: parts.time,
-      tasks: parts.tasks, options: options)
+    if !faults.isEmpty {
+      backend = FaultyBackend(base: backend, faults: faults, memory: memory, store: store, slot: slot)
+    }
+    let (made, tasks) = (backend, parts.tasks)
+    let another: @Sendable () -> SessionEngine = {
+      SessionEngine(
+        slot: slot, backend: made, store: store, time: time, tasks: tasks, options: Self.options(faults))
+    }
+    engine = another()
+    autoRefresh = AutoRefresh(engine: engine)
+    let authorizer: any RequestAuthorizer =
+      faults.isEmpty
+      ? engine : FaultyAuthorizer(engine: engine, faults: faults, memory: memory, another: another)
+    let retrying: [any HTTPInterceptor] =
+      parts.retries && !faults.contains(.retryLeftOut) ? [RetryInterceptor(time: time, random: { 0.5 })] : []
     api = APIClient(
-      baseURL: parts.server.baseURL, transport: parts.transport,
-      interceptors: around + [BearerInterceptor(authorizer: engine), logging], time: parts.time)
+      baseURL: parts.server.baseURL, transport: transport,
+      interceptors: around + retrying + [BearerInterceptor(authorizer: authorizer), logging], time: time)
     let events = engine.events(limit: 1000)
     let heard = heard
     parts.tasks.start {
@@ -62,7 +84,7 @@ final class ClientProcess: Sendable {
   var view: ClientView {
     var view = ClientView(state: "", reason: nil, userNames: [], events: events)
     switch engine.snapshot.state {
-    case .unknown: view.state = "unknown"
+    case .unknown: view.state = parts.faults.contains(.unknownIsSignedOut) ? "signedOut" : "unknown"
     case .unavailable: view.state = "unavailable"
     case .signedOut(let reason):
       view.state = "signedOut"
@@ -81,7 +103,25 @@ final class ClientProcess: Sendable {
   }
 
   /// What it has heard of its engine, by name.
-  var events: [String] { heard.withLock { $0 }.map(\.name) }
+  var events: [String] {
+    let names = heard.withLock { $0 }.map(\.name)
+    return parts.faults.contains(.eventsLost) ? names.filter { $0 != "refreshed" } : names
+  }
+
+  private static func options(_ faults: Set<ClientFault>) -> SessionOptions {
+    var options = SessionOptions()
+    // The middle of each jittered back-off: the same wait in each run.
+    options.random = { 0.5 }
+    if faults.contains(.fullLeewayAlways) || faults.contains(.expiredTokenUsed) || faults.contains(.noLeeway) {
+      options.shortLifetime = .zero
+    }
+    if faults.contains(.noBounds) { (options.refreshBound, options.lockWait) = (.seconds(86_400), .seconds(86_400)) }
+    if faults.contains(.breakerNeverTrips) { options.breakerLimit = 1_000_000 }
+    if faults.contains(.noLeeway) { options.leeway = .zero }
+    if faults.contains(.expiredTokenUsed) { options.leeway = .seconds(-100_000_000) }
+    if faults.contains(.noBackOff) { (options.backOffBase, options.backOffLimit) = (.zero, .zero) }
+    return options
+  }
 
   /// All that it has said.
   var outputs: [Output] {
@@ -92,6 +132,9 @@ final class ClientProcess: Sendable {
     ]
   }
 
+  /// Ends what it does by itself.
+  func stop() { autoRefresh.stop() }
+
   /// Does what a client verb says.
   func perform(_ verb: Verb) async -> Outcome {
     do {
@@ -101,6 +144,9 @@ final class ClientProcess: Sendable {
       return outcome
     } catch {
       said.withLock { $0.append("\(error)") }
+      if error is CancellationError, parts.faults.contains(.cancellationSignsOut) {
+        parts.tasks.start { [engine] in do { _ = try await engine.signOut() } catch { return } }
+      }
       return Outcome(error)
     }
   }
@@ -108,6 +154,7 @@ final class ClientProcess: Sendable {
   private func carryOut(_ verb: Verb) async throws -> Outcome {
     switch verb {
     case .login(let identifier, let password):
+      if parts.faults.contains(.signInNeedsASession) { _ = try await engine.validAccessToken() }
       _ = try await engine.signIn(Credentials(identifier: identifier, password: password))
     case .switchUser(let identifier, let password):
       _ = try await engine.signOut()
@@ -117,11 +164,20 @@ final class ClientProcess: Sendable {
     case .call(let method, let path, let body): return try await call(method, path, body)
     case .token: _ = try await engine.validAccessToken()
     case .refresh: try await engine.refresh()
-    case .logout: _ = try await engine.signOut()
+    case .auto: autoRefresh.start()
+    case .logout:
+      if parts.faults.contains(.serverFirst) { try await tellServerFirst() }
+      _ = try await engine.signOut()
     case .restore: _ = await engine.restore()
     default: return Outcome(.other, message: "no client does this: \(verb)")
     }
     return Outcome(.ok)
+  }
+
+  /// A sign-out that asks the server for leave.
+  func tellServerFirst() async throws {
+    guard let token = try await parts.store.read(engine.slot).record?.refreshToken else { return }
+    _ = try await plain.send(API.logout(refreshToken: token))
   }
 
   private func call(_ method: String, _ path: String, _ body: JSONValue?) async throws -> Outcome {
@@ -144,6 +200,17 @@ final class ClientProcess: Sendable {
       kind, status: response.status, error: response.status == 401 ? "unauthorized" : nil,
       message: answer?["reason"]?.string, body: answer)
   }
+}
+
+/// A clock by which tokens age as the wall clock goes.
+private struct WallAgedClock: TimeSource {
+  let base: any TimeSource
+
+  var wallClock: Date { base.wallClock }
+  var sinceBoot: Duration { .clamped(seconds: base.wallClock.timeIntervalSinceReferenceDate) }
+  var bootID: String { "always" }
+
+  func sleep(for duration: Duration) async throws { try await base.sleep(for: duration) }
 }
 
 extension SessionEvent {

@@ -72,9 +72,14 @@ struct ProcessStore: SessionStore {
   let base: any SessionStore
   let life: KillSwitch
   let log: StoreLog
+  /// What the store answers to everything, if it is to fail.
+  let fault: Guarded<StoreError.Code?>
 
-  private func check() throws(StoreError) {
+  private func check(writes: Bool = false) throws(StoreError) {
     if life.isKilled { throw StoreError(.unavailable, "the process was killed") }
+    guard let code = fault.withLock({ $0 }) else { return }
+    // A disk that is full, and a store that may only be read, can be read.
+    if writes || code != .full && code != .readOnly { throw StoreError(code, "the scenario lets the store fail") }
   }
 
   func read(_ slot: SessionSlot) async throws(StoreError) -> SlotState {
@@ -85,7 +90,7 @@ struct ProcessStore: SessionStore {
   func update<Outcome: Sendable>(
     _ slot: SessionSlot, _ body: @escaping @Sendable (inout SlotChange) -> Outcome
   ) async throws(StoreError) -> (state: SlotState, outcome: Outcome) {
-    try check()
+    try check(writes: true)
     let result = try await base.update(slot, body)
     log.note(result.state)
     return result

@@ -26,13 +26,18 @@ final class LibraryWorld: ScenarioWorld {
     var settle: @Sendable () async -> Void
     /// The store's files, in which no secret may stand.
     var files: @Sendable () -> [Output]
+    /// Those of them that others may read or write.
+    var looseFiles: (@Sendable () -> [String])?
     var close: @Sendable () async -> Void
+    /// What the clients do wrong, on purpose.
+    var faults: Set<ClientFault> = []
   }
 
   private struct State {
     var processes: [String: ClientProcess] = [:]
     var ended: [ClientProcess] = []
     var offline: [String: Guarded<Bool>] = [:]
+    var storeFaults: [String: Guarded<StoreError.Code?>] = [:]
     var screens: [String: Screens] = [:]
     var boots = 1
   }
@@ -41,6 +46,8 @@ final class LibraryWorld: ScenarioWorld {
   private let surroundings: Surroundings
   private let tokens = TokenLog()
   private let storeLog = StoreLog()
+  private let bundles = InMemoryTokenStore()
+  private let items = TwoItems()
   private let state = Guarded(State())
 
   init(_ scenario: Scenario, _ surroundings: Surroundings) {
@@ -50,6 +57,7 @@ final class LibraryWorld: ScenarioWorld {
 
   var admin: AdminClient { surroundings.admin }
   var tasks: TaskStarter { surroundings.tasks }
+  var filesAreEmpty: Bool { surroundings.faults.contains(.filesEmpty) }
   var elapsed: Duration? { surroundings.elapsed() }
 
   func perform(_ verb: Verb, as name: String) async -> Outcome {
@@ -73,6 +81,8 @@ final class LibraryWorld: ScenarioWorld {
       }
       surroundings.clock.restartMachine(bootID: "scenario-boot-\(boots)")
     case .offline(let isOffline): offlineSwitch(name).withLock { $0 = isOffline }
+    case .storeFault(let code):
+      storeFault(name).withLock { $0 = code.flatMap(StoreError.Code.init(rawValue:)) }
     case .clientClock(let jump): surroundings.clock.jumpWallClock(by: jump)
     default: throw WorldError("nothing happens to a client by \(verb)")
     }
@@ -102,13 +112,14 @@ final class LibraryWorld: ScenarioWorld {
 
   func store() async throws(WorldError) -> StoreView {
     do throws(StoreError) {
-      let store = try surroundings.store("the check", surroundings.clock)
+      let store = try store(of: "the check", surroundings.clock)
       let record = try await store.read(SessionSlot(server: surroundings.server.text)).record
       return StoreView(
         isPresent: record != nil, isSameSession: record.map { storeLog.isFirst($0.sessionID) } ?? false,
         rotations: record.map { storeLog.rotations(of: $0.sessionID) },
         pendingRevocations: try await store.pendingRevocations().count,
-        userNames: [record?.user?.email, record?.user?.username].compactMap(\.self))
+        userNames: [record?.user?.email, record?.user?.username].compactMap(\.self),
+        looseFiles: surroundings.looseFiles?())
     } catch {
       throw WorldError("the store cannot be read: \(error)")
     }
@@ -125,12 +136,19 @@ final class LibraryWorld: ScenarioWorld {
 
   func outputs() async -> [Output] {
     let processes = state.withLock { state in state.ended + state.processes.values }
-    return processes.flatMap(\.outputs) + surroundings.files()
+    var outputs = processes.flatMap(\.outputs) + surroundings.files()
+    if surroundings.faults.contains(.tokensInPlainSight), let secret = tokens.secrets.first {
+      outputs.append(Output("the preferences", secret.text))
+    }
+    return outputs
   }
 
   func close() async {
     let processes = state.withLock { Array($0.processes.values) }
-    for process in processes { await process.life.kill() }
+    for process in processes {
+      process.stop()
+      await process.life.kill()
+    }
     await surroundings.close()
   }
 
@@ -141,7 +159,11 @@ final class LibraryWorld: ScenarioWorld {
     let clock = ProcessClock(machine: surroundings.clock, life: life)
     let store: any SessionStore
     do throws(StoreError) {
-      store = try surroundings.store(name, clock)
+      store = try self.store(of: name, clock)
+      let hasRunBefore = state.withLock { !$0.ended.isEmpty }
+      if surroundings.faults.contains(.restartForgets), hasRunBefore {
+        _ = try await store.update(SessionSlot(server: surroundings.server.text)) { $0.state = SlotState() }
+      }
     } catch {
       throw WorldError("the store cannot be opened: \(error)")
     }
@@ -150,8 +172,8 @@ final class LibraryWorld: ScenarioWorld {
         server: surroundings.server, profile: scenario.profile,
         transport: ProcessTransport(
           base: surroundings.transport, life: life, isOffline: offlineSwitch(name), tokens: tokens, process: name),
-        store: ProcessStore(base: store, life: life, log: storeLog), time: clock, tasks: surroundings.tasks, life: life)
-    )
+        store: ProcessStore(base: store, life: life, log: storeLog, fault: storeFault(name)), time: clock,
+        tasks: surroundings.tasks, life: life, faults: surroundings.faults, retries: scenario.client.retries))
     // Two steps at once may launch it: the first one wins, the other never does anything.
     let process = state.withLock { state in
       if let running = state.processes[name] { return running }
@@ -162,6 +184,38 @@ final class LibraryWorld: ScenarioWorld {
     return process
   }
 
+  /// The store as a process of that name sees it, in the form that the scenario's client keeps it in.
+  private func store(of name: String, _ clock: any TimeSource) throws(StoreError) -> any SessionStore {
+    let faults = surroundings.faults
+    let base: any TokenStore = faults.contains(.expiryNotStored) ? ForgetfulTokenStore(base: bundles) : bundles
+    let slot = SessionSlot(server: surroundings.server.text)
+    switch scenario.client.keeps {
+    case .session: return try surroundings.store(name, clock)
+    case .tokens: return TokenStoreSessionAdapter(store: base, slot: slot, time: clock)
+    case .twoItems:
+      let store: any TokenStore =
+        faults.contains(.itemsNotMigrated) ? base : MigratingTokenStore(base, takingOver: items)
+      return TokenStoreSessionAdapter(store: store, slot: slot, time: clock)
+    }
+  }
+
+  func prepare() async throws(WorldError) {
+    guard let name = scenario.client.holdsSessionOf, let user = scenario.users.first(where: { $0.name == name }) else {
+      return
+    }
+    let tokens = try await admin.call("POST", "sessions", ["user": .string(user.email)])
+    items.put(access: tokens["accessToken"]?.string, refresh: tokens["refreshToken"]?.string)
+  }
+
+  private func storeFault(_ name: String) -> Guarded<StoreError.Code?> {
+    state.withLock { state in
+      if let known = state.storeFaults[name] { return known }
+      let new = Guarded<StoreError.Code?>(nil)
+      state.storeFaults[name] = new
+      return new
+    }
+  }
+
   private func end(_ name: String) async {
     let ended = state.withLock { state in
       let process = state.processes.removeValue(forKey: name)
@@ -169,6 +223,7 @@ final class LibraryWorld: ScenarioWorld {
       if let process { state.ended.append(process) }
       return process
     }
+    ended?.stop()
     await ended?.life.kill()
   }
 
@@ -183,7 +238,7 @@ final class LibraryWorld: ScenarioWorld {
 
   private func screens(_ name: String, _ process: ClientProcess) async -> Screens {
     if let open = state.withLock({ $0.screens[name] }) { return open }
-    let new = await Screens(process)
+    let new = await Screens(process, usesFakeService: scenario.client.usesFakeService)
     return state.withLock { state in
       if let open = state.screens[name] { return open }
       state.screens[name] = new
@@ -195,4 +250,20 @@ final class LibraryWorld: ScenarioWorld {
 extension Scenario {
   /// A scenario with screens starts the app by `open app`, which restores; every other client restores when it is launched.
   var launchesWithRestore: Bool { !features.contains(.form) }
+}
+
+/// The two items of D2's own store.
+private final class TwoItems: CredentialItems {
+  private let items = Guarded<[CredentialItem: String]>([:])
+
+  func put(access: String?, refresh: String?) {
+    items.withLock { items in
+      items[.accessToken] = access
+      items[.refreshToken] = refresh
+    }
+  }
+
+  func load(_ item: CredentialItem) async throws -> String? { items.withLock { $0[item] } }
+
+  func remove(_ item: CredentialItem) async throws { items.withLock { $0[item] = nil } }
 }

@@ -21,6 +21,7 @@ package struct CLIDriver: ScenarioDriver {
   private let server: ChildProcess
   private let address: String
   private let folder: TemporaryFolder
+  private let surroundings: CLISurroundings
 
   /// Starts the server on a free port.
   ///
@@ -33,6 +34,7 @@ package struct CLIDriver: ScenarioDriver {
     for program in [chirp, serverProgram] where !FileManager.default.isExecutableFile(atPath: program) {
       throw WorldError("\(program) is not built; build the whole package first (swift build)")
     }
+    surroundings = await CLISurroundings.found(programs: place)
     folder = try TemporaryFolder()
     server = try ChildProcess(
       serverProgram, ["serve", "--port", "0", "--quiet", "--until-stdin-closes"],
@@ -54,12 +56,15 @@ package struct CLIDriver: ScenarioDriver {
     folder.remove()
   }
 
+  package func lacks(_ scenario: Scenario) -> String? { surroundings.lacks(scenario) }
+
   package func withWorld(
     for scenario: Scenario, realm: String, _ body: @escaping @Sendable (any ScenarioWorld) async -> ScenarioReport
   ) async throws(WorldError) -> ScenarioReport {
     let folder = try TemporaryFolder()
     defer { folder.remove() }
-    let world = CLIWorld(scenario, chirp: chirp, address: address, realm: realm, folder: folder)
+    let world = CLIWorld(
+      scenario, chirp: chirp, surroundings: surroundings, address: address, realm: realm, folder: folder)
     let report = await body(world)
     await world.close()
     return report

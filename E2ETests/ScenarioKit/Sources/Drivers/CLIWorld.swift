@@ -22,6 +22,8 @@ final class CLIWorld: ScenarioWorld {
     var outputs: [Output] = []
     var running: [String: [ChildProcess]] = [:]
     var firstSession: String?
+    var machine = ProgramMachine()
+    var offline: Set<String> = []
   }
 
   let admin: AdminClient
@@ -29,13 +31,18 @@ final class CLIWorld: ScenarioWorld {
   let elapsed: Duration? = nil
   private let scenario: Scenario
   private let chirp: String
+  private let surroundings: CLISurroundings
   private let server: String
   private let folder: TemporaryFolder
   private let state = Guarded(State())
 
-  init(_ scenario: Scenario, chirp: String, address: String, realm: String, folder: TemporaryFolder) {
+  init(
+    _ scenario: Scenario, chirp: String, surroundings: CLISurroundings, address: String, realm: String,
+    folder: TemporaryFolder
+  ) {
     self.scenario = scenario
     self.chirp = chirp
+    self.surroundings = surroundings
     self.folder = folder
     server = "\(address)/r/\(realm)"
     let transport = URLSessionTransport()
@@ -78,12 +85,16 @@ final class CLIWorld: ScenarioWorld {
           atPath: path("in"), contents: Data(input.utf8), attributes: [.posixPermissions: 0o600])
       else { throw WorldError("the input of chirp cannot be written") }
     }
+    let (machine, isOffline) = state.withLock { ($0.machine, $0.offline.contains(process)) }
+    let environment = [
+      "PATH": "/usr/bin:/bin", "HOME": folder.path, "CHIRP_STATE_DIR": "\(folder.path)/store", "CHIRP_SERVER": server,
+      "NO_COLOR": "1",
+    ]
+    let command = surroundings.command(chirp, arguments, isOffline: isOffline)
     let child = try ChildProcess(
-      chirp, arguments,
-      environment: [
-        "PATH": "/usr/bin:/bin", "HOME": folder.path, "CHIRP_STATE_DIR": "\(folder.path)/store", "CHIRP_SERVER": server,
-        "NO_COLOR": "1",
-      ], input: input == nil ? "/dev/null" : path("in"), output: path("out"), errors: path("err"))
+      command.program, command.arguments,
+      environment: try surroundings.environment(environment, on: machine, folder: folder.path),
+      input: input == nil ? "/dev/null" : path("in"), output: path("out"), errors: path("err"))
     state.withLock { $0.running[process, default: []].append(child) }
     let end = await withTaskCancellationHandler {
       await child.end()
@@ -175,8 +186,10 @@ final class CLIWorld: ScenarioWorld {
       default: .refused
       }
     let json = Self.json(answer)
-    return Outcome(
+    var outcome = Outcome(
       kind, status: status, error: status == 401 ? "unauthorized" : nil, message: json?["reason"]?.string, body: json)
+    outcome.exitCode = Int(call.exitCode)
+    return outcome
   }
 
   fileprivate static func json(_ text: String) -> JSONValue? {
@@ -200,12 +213,19 @@ final class CLIWorld: ScenarioWorld {
       let doomed = state.withLock { $0.running[process] ?? [] }
       for child in doomed { child.signal(SIGKILL) }
       for child in doomed { _ = await child.end() }
+    case .reboot: state.withLock { $0.machine.boots += 1 }
+    case .clientClock(let jump): state.withLock { $0.machine.wallJump += jump }
+    case .offline(let isOffline):
+      state.withLock { state in
+        if isOffline { state.offline.insert(process) } else { state.offline.remove(process) }
+      }
     default: throw WorldError("nothing of the kind happens to chirp")
     }
   }
 
   func advance(by duration: Duration) async throws(WorldError) {
-    throw WorldError("chirp's clock cannot be moved")
+    try await admin.call("POST", "clock", ["advance": .string(duration.text)])
+    state.withLock { $0.machine.advanced += duration }
   }
 
   func settle() async {}
@@ -236,7 +256,8 @@ final class CLIWorld: ScenarioWorld {
     return StoreView(
       isPresent: id != nil, isSameSession: id != nil && id == state.withLock { $0.firstSession },
       rotations: sessions.last?["generation"]?.integer, pendingRevocations: nil,
-      userNames: [user?["email"]?.string, user?["username"]?.string].compactMap(\.self))
+      userNames: [user?["email"]?.string, user?["username"]?.string].compactMap(\.self),
+      looseFiles: folder.looseFiles(below: "store"))
   }
 
   func token(_ kind: TokenKind, of process: String) async throws(WorldError) -> String {
@@ -266,6 +287,7 @@ extension Outcome {
   fileprivate init(call: CLIWorld.Call) {
     if call.exitCode == 0 {
       self.init(.ok, body: CLIWorld.json(call.output))
+      exitCode = 0
       return
     }
     let error = CLIWorld.json(call.errors)?["error"]
@@ -286,5 +308,6 @@ extension Outcome {
       message: error?["message"]?.string ?? String(call.errors.prefix(300)),
       fields: (error?["fields"]?.object ?? [:]).compactMapValues(\.string),
       retryAfter: error?["retryAfter"]?.number.map { .clamped(seconds: $0) })
+    exitCode = Int(call.exitCode)
   }
 }

@@ -56,7 +56,8 @@ package struct HTTPDriver: ScenarioDriver {
           try await admin.call("POST", "clock", ["advance": .string(duration.text)])
           clock.advance(by: duration)
         },
-        settle: {}, files: { folder.files(below: "store") }, close: {}))
+        settle: {}, files: { folder.files(below: "store") },
+        looseFiles: { folder.looseFiles(below: "store") }, close: {}))
     let report = await body(world)
     await world.close()
     return report

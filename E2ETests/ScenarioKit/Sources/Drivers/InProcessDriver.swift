@@ -11,12 +11,17 @@ internal import VirtualTime
 package struct InProcessDriver: ScenarioDriver {
   package let name = "inprocess"
   private let seed: UInt64?
+  private let faults: Set<ClientFault>
 
   /// Makes the driver.
   ///
   /// - Parameter seed: shuffles which ready task runs next, each time in the same way: what holds has to hold in any order. Without
   ///   one, tasks run in the order in which they became ready.
-  package init(seed: UInt64? = nil) { self.seed = seed }
+  /// - Parameter faults: what the clients do wrong, on purpose.
+  package init(seed: UInt64? = nil, faults: Set<ClientFault> = []) {
+    self.seed = seed
+    self.faults = faults
+  }
 
   package func withWorld(
     for scenario: Scenario, realm: String, _ body: @escaping @Sendable (any ScenarioWorld) async -> ScenarioReport
@@ -24,7 +29,7 @@ package struct InProcessDriver: ScenarioDriver {
     let needsScreens = scenario.features.contains(.form)
     do {
       return try await withVirtualTime(waitsForMainActor: needsScreens, choose: choice(for: scenario)) { clock, tasks in
-        let world = try Self.world(scenario, realm: realm, clock: clock, tasks: tasks)
+        let world = try world(scenario, realm: realm, clock: clock, tasks: tasks)
         let report = await body(world)
         await world.close()
         return report
@@ -50,7 +55,7 @@ package struct InProcessDriver: ScenarioDriver {
     }
   }
 
-  private static func world(
+  private func world(
     _ scenario: Scenario, realm: String, clock: VirtualClock, tasks: TaskStarter
   ) throws -> LibraryWorld {
     let server = MockAuthServer(
@@ -71,6 +76,6 @@ package struct InProcessDriver: ScenarioDriver {
           // Everything that is ready runs before the clock moves at all.
           do { try await clock.sleep(for: .milliseconds(1)) } catch { return }
         },
-        files: { [] }, close: {}))
+        files: { [] }, close: {}, faults: faults))
   }
 }

@@ -3,6 +3,11 @@
 #else
   internal import Foundation
 #endif
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
 
 /// A folder of one scenario's own, readable by nobody else.
 struct TemporaryFolder: Sendable {
@@ -33,6 +38,22 @@ struct TemporaryFolder: Sendable {
       FileManager.default.contents(atPath: "\(folder)/\(name)").map {
         Output("the store's file \(name)", bytes: Array($0))
       }
+    }
+  }
+
+  /// The files below it that others than their owner may read or write.
+  func looseFiles(below name: String) -> [String] {
+    let folder = "\(path)/\(name)"
+    let names: [String]
+    do {
+      names = try FileManager.default.subpathsOfDirectory(atPath: folder)
+    } catch {
+      return []
+    }
+    return names.sorted().filter { name in
+      var status = stat()
+      // One that is gone meanwhile, as a journal is after its transaction, is nobody's.
+      return lstat("\(folder)/\(name)", &status) == 0 && status.st_mode & 0o077 != 0
     }
   }
 

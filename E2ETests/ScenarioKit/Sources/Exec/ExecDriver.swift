@@ -73,7 +73,12 @@ package struct ExecDriver: ScenarioDriver {
     if scenario.usesOffline, scenario.steps.contains(where: { $0.process != "main" }) {
       return "offline: the network of one process alone cannot be cut here"
     }
-    if let reason = dialect(for: scenario).reason { return reason }
+    let (dialect, reason) = dialect(for: scenario)
+    if let reason { return reason }
+    if dialect != scenario.profile.dialect, scenario.isOfItsDialect {
+      return
+        "dialect: the scenario is about answers of the \(scenario.profile.dialect) dialect, which \(hello.name) does not speak"
+    }
     guard !hello.verbs.contains("advance") else { return nil }
     return RealTime.reason(against: scenario, leeway: hello.leeway)
   }
@@ -110,6 +115,17 @@ package struct ExecDriver: ScenarioDriver {
 }
 
 extension Scenario {
+  /// Whether it says anything about one dialect: the envelope's ways, or answers in the shape of its own dialect.
+  fileprivate var isOfItsDialect: Bool {
+    let laterScripts = steps.flatMap { step -> [Script] in
+      if case .script(let scripts) = step.verb { scripts } else { [] }
+    }
+    let hasShapedBody = (scripts + laterScripts).contains { script in
+      (script.body["actions"]?.array ?? []).contains { $0["body"]?.object != nil }
+    }
+    return hasShapedBody || profile == .envelope
+  }
+
   /// Whether a client's network is cut.
   fileprivate var usesOffline: Bool { features.contains(.offline) }
 }

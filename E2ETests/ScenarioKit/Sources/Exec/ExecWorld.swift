@@ -137,13 +137,14 @@ final class ExecWorld: ScenarioWorld {
       "storeDir": .string("\(surroundings.folder.path)/store"),
     ]
     if surroundings.dialect == "supabase" { arguments["apiKey"] = "sb_publishable_scenario" }
-    if case .error(let error) = try await client.ask("configure", arguments) {
-      await client.kill()
-      throw WorldError("the client cannot be configured: \(error["message"]?.string ?? "no reason given")")
-    }
+    // Before it reads its store: otherwise it would read it at a time that is long past.
     let advanced = state.withLock { $0.advanced }
     if advanced > .zero, !surroundings.timeIsReal {
       _ = try await client.ask("advance", ["seconds": .number(advanced.inSeconds)])
+    }
+    if case .error(let error) = try await client.ask("configure", arguments) {
+      await client.kill()
+      throw WorldError("the client cannot be configured: \(error["message"]?.string ?? "no reason given")")
     }
     let first = state.withLock { state in
       if let running = state.running[name] { return running }

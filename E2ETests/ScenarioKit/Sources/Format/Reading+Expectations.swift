@@ -23,6 +23,7 @@ extension Reading {
       expect.requests = requests.countTable
     }
     expect.took = node["took"]?.duration
+    expect.exitCode = node["exit"]?.integer
     expect.form = form(node)
     let client = self.client(node)
     // On a verb the user is the one in its answer; a step that only checks looks at the session.
@@ -34,14 +35,16 @@ extension Reading {
 
   private func form(_ node: YAMLNode) -> FormExpectation? {
     let names = [
-      "screen", "title", "button", "caption", "spinner", "locked", "errors", "focus", "announced", "labels",
+      "screen", "title", "button", "caption", "spinner", "locked", "errors", "focus", "announced", "labels", "hints",
+      "style",
     ]
     guard names.contains(where: { node[$0] != nil }) else { return nil }
     return FormExpectation(
       screen: node["screen"]?.text, title: node["title"]?.text, buttonTitle: node["caption"]?.text,
       isButtonEnabled: node["button"]?.text.map { $0 == "enabled" }, hasSpinner: node["spinner"]?.flag,
       isLocked: node["locked"]?.flag, errors: node["errors"]?.textTable, message: nil, focus: node["focus"]?.text,
-      announced: node["announced"]?.text, captions: node["labels"]?.texts)
+      announced: node["announced"]?.text, captions: node["labels"]?.texts, hints: node["hints"]?.json,
+      style: node["style"]?.json)
   }
 
   mutating func client(_ node: YAMLNode) -> ClientExpectation {
@@ -69,10 +72,11 @@ extension Reading {
     let store = node["store"].map { store in
       StoreExpectation(
         isPresent: store["session"]?.text.map { $0 == "present" }, isSameSession: store["same-session"]?.flag,
-        rotations: store["rotations"]?.integer, pendingRevocations: store["outbox"]?.integer, user: store["user"]?.text)
+        rotations: store["rotations"]?.integer, pendingRevocations: store["outbox"]?.integer,
+        isPrivate: store["private"]?.flag, user: store["user"]?.text)
     }
     let server = node["server"].map { server in
-      ServerExpectation(live: server["live"]?.integer, ended: server["ended"]?.integer)
+      ServerExpectation(live: server["live"]?.integer, ended: server["ended"]?.integer, users: server["users"]?.texts)
     }
     return FinalExpectation(
       requests: node["requests"]?.countTable ?? [:], order: node["order"].map { order($0) }, clients: clients,

@@ -60,6 +60,9 @@ extension Reading {
     case "login", "switch": return signIn(entry.key, value)
     case "register": return registration(value)
     case "call": return call(value)
+    case "store": return .storeFault(value.text == "ok" ? nil : value.text)
+    case "project":
+      return .project(file: value["file"]?.text ?? "", has: value["has"]?.texts ?? [])
     case "advance": return .advance(value.duration ?? .zero)
     case "server-clock": return .serverClock(value.duration ?? .zero)
     case "client-clock": return .clientClock(value.signedDuration ?? .zero)
@@ -90,6 +93,7 @@ extension Reading {
   private func bareVerb(_ word: String) -> Verb {
     switch word {
     case "refresh": .refresh
+    case "auto": .auto
     case "logout": .logout
     case "token": .token
     case "restore": .restore

@@ -15,8 +15,14 @@ package struct Scenario: Sendable {
   package var profile: Profile
   /// Dialects that it says nothing about, and why.
   package var notApplicable: [String: String] = [:]
+  /// How its clients are put together.
+  package var client = ClientKind()
   /// What it needs of a driver beyond what its steps tell.
   package var needs: [String]
+  /// Whether it is one row of its file.
+  package var isRow = false
+  /// Whether it alone is to run, while its author works at it.
+  package var isAlone = false
   /// Why it is not run at all, if the author says so.
   package var skip: String?
   /// The server's policy, as the admin API takes it.
@@ -54,6 +60,32 @@ package struct Scenario: Sendable {
     self.scripts = scripts
     self.steps = steps
     self.expect = expect
+  }
+
+  /// How the clients of a scenario are put together, where that is not the usual way.
+  package struct ClientKind: Sendable {
+    /// What kind of store the client keeps its session in.
+    package enum Keeps: String, Sendable, CaseIterable {
+      /// The session store: records, intents, locks.
+      case session
+      /// A plain token store (D1.2), adapted.
+      case tokens
+      /// A store in D2's two items, taken over by a plain token store (D2.1).
+      case twoItems = "two-items"
+    }
+
+    package var keeps = Keeps.session
+    /// Whose session stands in the two items at the start.
+    package var holdsSessionOf: String?
+    /// Whether calls are tried again after a passing failure (D3.9).
+    package var retries = false
+    /// Whether the login form talks to D5's stand-in service.
+    package var usesFakeService = false
+
+    package init() {}
+
+    /// Whether anything is not the usual way.
+    package var isSpecial: Bool { keeps != .session || retries || usesFakeService }
   }
 
   /// A document's app: the dialect it speaks and the texts its screens show.
@@ -120,6 +152,7 @@ package enum Verb: Sendable {
   case call(method: String, path: String, body: JSONValue?)
   case token
   case refresh
+  case auto
   case logout
   case restore
   case switchUser(identifier: String, password: String)
@@ -129,6 +162,8 @@ package enum Verb: Sendable {
   case kill
   case offline(Bool)
   case clientClock(Duration)
+  /// The store fails in this way from here on; nil: no more.
+  case storeFault(String?)
   // What happens to the world.
   case advance(Duration)
   case serverClock(Duration)
@@ -147,6 +182,8 @@ package enum Verb: Sendable {
   case leave(String)
   case returnKey(String)
   case tap(FormButton)
+  /// A file of the project has to say so much.
+  case project(file: String, has: [String])
   /// Nothing: the step only checks.
   case check
 
@@ -191,7 +228,8 @@ package enum Verb: Sendable {
   /// Whether a client does it and answers with an outcome.
   package var isClientVerb: Bool {
     switch self {
-    case .login, .register, .call, .token, .refresh, .logout, .restore, .switchUser, .tap, .returnKey, .open: true
+    case .login, .register, .call, .token, .refresh, .auto, .logout, .restore, .switchUser, .tap, .returnKey, .open:
+      true
     default: false
     }
   }
@@ -229,6 +267,7 @@ package struct StepExpectation: Sendable {
   package var client: ClientExpectation?
   package var requests: [String: Int]?
   package var took: Duration?
+  package var exitCode: Int?
   package var form: FormExpectation?
   /// Whether the file says anything: a verb without expectations has to end `ok`.
   package var isGiven = false
@@ -247,6 +286,10 @@ package struct FormExpectation: Sendable {
   package var focus: String?
   package var announced: String?
   package var captions: [String]?
+  /// Members that the fields' hints have, by field.
+  package var hints: JSONValue?
+  /// Members that the main button's style has.
+  package var style: JSONValue?
 }
 
 /// What a client has to believe.
@@ -279,6 +322,7 @@ package struct StoreExpectation: Sendable {
   package var isSameSession: Bool?
   package var rotations: Int?
   package var pendingRevocations: Int?
+  package var isPrivate: Bool?
   package var user: String?
 }
 
@@ -286,4 +330,6 @@ package struct StoreExpectation: Sendable {
 package struct ServerExpectation: Sendable {
   package var live: Int?
   package var ended: Int?
+  /// The usernames of all accounts.
+  package var users: [String]?
 }

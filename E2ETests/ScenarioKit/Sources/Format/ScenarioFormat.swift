@@ -7,16 +7,25 @@ package enum ScenarioFormat {
     "login", "register", "refresh", "logout", "me", "feed", "post", "unknown",
   ]
 
+  /// The ways in which a store can fail.
+  static let storeFaults = [
+    "locked", "unavailable", "busy", "full", "readOnly", "insecurePermissions", "corrupted", "wrongPassphrase",
+    "newerVersion",
+  ]
+
   /// The dialects of the server.
   package static let dialects = ["chirp", "envelope", "supabase", "oauth2"]
 
   /// Verbs that need no argument: such a step may be one word.
-  static let bareVerbs = ["refresh", "logout", "token", "restore", "relaunch", "reboot", "kill", "offline", "online"]
+  static let bareVerbs = [
+    "refresh", "auto", "logout", "token", "restore", "relaunch", "reboot", "kill", "offline", "online",
+  ]
 
   /// All verbs; a step has one of them, or only checks.
   static let verbs =
     ["login", "register", "call"] + bareVerbs + [
-      "switch", "advance", "server-clock", "client-clock", "revoke", "script", "policy", "release", "wait", "until",
+      "switch", "store", "project", "advance", "server-clock", "client-clock", "revoke", "script", "policy", "release",
+      "wait", "until",
       "await",
       "cancel", "open", "type", "leave", "return", "tap",
     ]
@@ -33,6 +42,10 @@ package enum ScenarioFormat {
           "needs", .list(.choice(Feature.allCases.map(\.rawValue))),
           "what a driver must be able to do beyond what steps tell"),
         FieldShape("skip", .text, "why it is not run"),
+        FieldShape("only", .flag, "run this alone, while you work at it; e2e check refuses it"),
+        FieldShape("include", .either([.text, .list(.text)]), "files with server, users, script or vars to share"),
+        FieldShape("vars", .table(.json), "names for values: ${name} stands for the value anywhere below"),
+        FieldShape("rows", .list(.table(.json)), "one scenario for each row: ${name} stands for the row's value"),
         FieldShape(
           "notApplicable",
           .object(
@@ -41,6 +54,7 @@ package enum ScenarioFormat {
         FieldShape(
           "profile", .choice(Scenario.Profile.allCases.map(\.rawValue)), "which document's app: its dialect and texts"),
         FieldShape("server", policy, "the server's policy"),
+        FieldShape("client", clientKind, "how the clients are put together, if not in the usual way"),
         FieldShape(
           "users", .either([.list(.text), .table(.either([.nothing, user]))]),
           "who has an account: names, or names with email and password"),
@@ -61,6 +75,18 @@ package enum ScenarioFormat {
         FieldShape("tokens", .choice(["opaque", "jwt"]), "what access tokens look like"),
         FieldShape("clockSkew", .signedDuration, "how far the server's clock is ahead"),
         FieldShape("rateLimit", .json, "tries per time, as the admin API takes it"),
+      ]))
+
+  static let clientKind = Shape.object(
+    ObjectShape(
+      "a kind of client",
+      [
+        FieldShape(
+          "keeps", .choice(Scenario.ClientKind.Keeps.allCases.map(\.rawValue)),
+          "its store: a session store, a plain token store, or D2's two items"),
+        FieldShape("session-of", .text, "whose session stands in the two items at the start: a name from users"),
+        FieldShape("retries", .flag, "whether its calls are tried again after a passing failure"),
+        FieldShape("service", .choice(["fake"]), "the login form's service: fake is D5's stand-in"),
       ]))
 
   static let user = Shape.object(
@@ -155,6 +181,7 @@ package enum ScenarioFormat {
           FieldShape("body", .json, "members that the answer has"),
           FieldShape("requests", counts, "exact counts of requests since the start, for the operations named"),
           FieldShape("took", .duration, "how much time passed, to a second (virtual time only)"),
+          FieldShape("exit", .integer(0...255), "the exit code of the program (cli only)"),
           FieldShape("screen", .choice(["splash", "login", "register", "home", "unavailable"]), "the screen in front"),
           FieldShape("title", .text, "the screen's title"),
           FieldShape("button", .choice(["enabled", "disabled"]), "whether the button can be tapped"),
@@ -165,6 +192,8 @@ package enum ScenarioFormat {
           FieldShape("focus", .text, "the field with the cursor; none for none"),
           FieldShape("announced", .text, "what the screen reader said last"),
           FieldShape("labels", .list(.text), "the fields' labels in order"),
+          FieldShape("hints", .json, "members that the fields' hints have: keyboard, content, return, secure, …"),
+          FieldShape("style", .json, "members that the main button's style has: color, size, …"),
         ] + clientFields)),
   ])
 
@@ -204,6 +233,7 @@ package enum ScenarioFormat {
                   ])),
             ]), "an authed call: METHOD PATH"),
           FieldShape("refresh", anyName, "force a refresh"),
+          FieldShape("auto", anyName, "begin to refresh by itself before each expiry"),
           FieldShape("logout", anyName, "sign out"),
           FieldShape("token", anyName, "ask for a valid access token"),
           FieldShape("restore", anyName, "ask the store who is signed in, as at launch"),
@@ -212,6 +242,17 @@ package enum ScenarioFormat {
           FieldShape("kill", anyName, "kill the client process in the midst of whatever it does, and start a new one"),
           FieldShape("offline", anyName, "cut the client's network"),
           FieldShape("online", anyName, "mend the client's network"),
+          FieldShape(
+            "store", .choice(["ok"] + storeFaults), "the client's store fails in this way from here on; ok: no more"),
+          FieldShape(
+            "project",
+            .object(
+              ObjectShape(
+                "a file of the project",
+                [
+                  FieldShape("file", .text, "its path", isRequired: true),
+                  FieldShape("has", .list(.text), "what has to stand in it", isRequired: true),
+                ])), "a file of the project has to say so much"),
           FieldShape("switch", .text, "sign out, then sign in as another user"),
           FieldShape("advance", .duration, "let time pass, for client and server"),
           FieldShape("server-clock", .duration, "move the server's clock alone on"),
@@ -272,6 +313,7 @@ package enum ScenarioFormat {
                 FieldShape("same-session", .flag, "whether it is the one of the first sign-in"),
                 FieldShape("rotations", .integer(0...1_000_000), "how often its tokens were replaced"),
                 FieldShape("outbox", .integer(0...1_000_000), "revocations that wait to be sent"),
+                FieldShape("private", .flag, "whether its files are its owner's alone (0600)"),
                 FieldShape("user", .text, "whose it is: a name from users"),
               ])), "what the store holds"),
         FieldShape(
@@ -282,6 +324,7 @@ package enum ScenarioFormat {
               [
                 FieldShape("live", .integer(0...1_000_000), "sessions that are alive"),
                 FieldShape("ended", .integer(0...1_000_000), "sessions that were ended"),
+                FieldShape("users", .list(.text), "the usernames of all accounts"),
               ])), "what the server knows"),
         FieldShape("unconsumed", .choice(["allowed"]), "script actions may be left over"),
       ]))

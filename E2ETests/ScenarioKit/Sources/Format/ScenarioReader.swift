@@ -3,16 +3,47 @@ internal import Groundwork
 
 /// Makes a scenario from a file's text: YAML, then shape, then what only the whole file can tell.
 package enum ScenarioReader {
-  /// Reads a scenario, or says everything that is wrong with it.
+  /// Reads a scenario of one row, or says everything that is wrong with it.
   ///
   /// - Returns: the scenario if nothing is wrong; else diagnostics in the order of the file, each mistake once.
   package static func read(_ text: String, file: String) -> Result<Scenario, InvalidScenario> {
-    let root: YAMLNode
+    readAll(text, file: file).flatMap { scenarios in
+      guard let first = scenarios.first else {
+        return .failure(
+          InvalidScenario([Diagnostic(file: file, mark: Mark(line: 1, column: 1), message: "there is no scenario here")]
+          ))
+      }
+      return .success(first)
+    }
+  }
+
+  /// Reads the scenarios of a file: one, or one for each of its `rows`.
+  ///
+  /// - Parameter included: gives the text of a file that `include` names, or nil if it cannot be read.
+  /// - Returns: the scenarios if nothing is wrong; else diagnostics in the order of the file, each mistake once.
+  package static func readAll(
+    _ text: String, file: String, included: (String) -> String? = { _ in nil }
+  ) -> Result<[Scenario], InvalidScenario> {
     do throws(Diagnostic) {
-      root = try YAMLReader.read(text, file: file)
+      let root = try Template.including(try YAMLReader.read(text, file: file), file: file, included: included)
+      var scenarios: [Scenario] = []
+      for row in try Template.rows(of: root, file: file) {
+        switch scenario(row.root, file: file) {
+        case .success(var scenario):
+          if let label = row.label { scenario.name += " (\(label))" }
+          scenario.isRow = root["rows"] != nil
+          scenarios.append(scenario)
+        // What is wrong is wrong in each row.
+        case .failure(let invalid): return .failure(invalid)
+        }
+      }
+      return .success(scenarios)
     } catch {
       return .failure(InvalidScenario([error]))
     }
+  }
+
+  private static func scenario(_ root: YAMLNode, file: String) -> Result<Scenario, InvalidScenario> {
     let misshapen = ScenarioFormat.scenario.check(root, file: file)
     guard misshapen.isEmpty else { return .failure(InvalidScenario(misshapen)) }
     var reading = Reading(file: file, root: root)
@@ -72,8 +103,10 @@ struct Reading {
     for id in root["covers"]?.elements ?? [] where !RequirementIDs.all.contains(id.text ?? "") {
       unknown(id.mark, "requirement or rule", id.text ?? "", among: nearIDs(id.text ?? ""))
     }
-    if let report = root["report"], report.text?.firstMatch(of: /^[\w.-]+\/[\w.-]+#[0-9]+$/) == nil {
-      fault(report.mark, "a report is written owner/repository#number")
+    if let report = root["report"], report.text?.firstMatch(of: /^[\w.-]+\/[\w.-]+#[0-9]+$/) == nil,
+      report.text?.hasPrefix("observed in ") != true
+    {
+      fault(report.mark, "a report is written owner/repository#number, or: observed in CLIENT VERSION")
     }
     collectHolds(root)
     let scripts = (root["script"]?.elements ?? []).map { script($0) }
@@ -85,6 +118,18 @@ struct Reading {
       profile: profile, needs: root["needs"]?.texts ?? [], skip: root["skip"]?.text,
       policy: root["server"].map { policy($0) } ?? [:], users: users,
       scripts: scripts, steps: steps, expect: finalExpectation(root["expect"] ?? root))
+    if let client = root["client"] {
+      scenario.client.keeps = client["keeps"]?.text.flatMap(Scenario.ClientKind.Keeps.init) ?? .session
+      if let owner = client["session-of"] {
+        scenario.client.holdsSessionOf = knownUser(owner)?.name
+        if scenario.client.keeps != .twoItems {
+          fault(owner.mark, "only a client that keeps two-items begins with a session")
+        }
+      }
+      scenario.client.retries = client["retries"]?.flag ?? false
+      scenario.client.usesFakeService = client["service"] != nil
+    }
+    scenario.isAlone = root["only"]?.flag ?? false
     scenario.notApplicable = root["notApplicable"]?.textTable ?? [:]
     return scenario
   }
@@ -134,6 +179,7 @@ struct Reading {
     // Durations go to the admin API as they are written.
     for (name, value) in members where name != "rateLimit" {
       if case .number = value { members[name] = node[name]?.text.map { .string($0) } }
+      if case .string(let text) = value, text.hasPrefix("+") { members[name] = .string(String(text.dropFirst())) }
     }
     return .object(members)
   }

@@ -47,14 +47,14 @@ package struct Baseline: Sendable {
 
   /// The entries that name none of these scenarios.
   package func strangers(to scenarios: [Scenario]) -> [Diagnostic] {
-    entries.filter { entry in !scenarios.contains { Self.matches($0.file, entry.file) } }.map {
+    entries.filter { entry in !scenarios.contains { Self.matches(Self.key($0), entry.file) } }.map {
       Diagnostic(file: name, mark: $0.mark, message: "there is no scenario \($0.file)")
     }
   }
 
   /// A report in the light of the baseline.
   package func judge(_ report: ScenarioReport) -> ScenarioReport {
-    guard let entry = entries.first(where: { Self.matches(report.scenario.file, $0.file) }) else { return report }
+    guard let entry = entries.first(where: { Self.matches(Self.key(report.scenario), $0.file) }) else { return report }
     var report = report
     switch report.result {
     case .failed:
@@ -82,11 +82,17 @@ package struct Baseline: Sendable {
       let first = report.failures.first.map { "expected \($0.expected), seen \($0.seen)" } ?? ""
       let quoted = (report.result == .known ? report.skipReason ?? first : first)
         .replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: " ")
-      return "\(shortName(report.scenario.file)): \"\(quoted)\""
+      let key = shortName(key(report.scenario)).replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+      return "\"\(key)\": \"\(quoted)\""
     }
     let title =
       "# Known failures: a scenario that fails, and why. Written by e2e run --write-baseline; edit the reasons."
     return ([title] + lines.sorted() + [""]).joined(separator: "\n")
+  }
+
+  /// The file; of many rows, also which one.
+  private static func key(_ scenario: Scenario) -> String {
+    scenario.isRow ? "\(scenario.file) \(scenario.name.replacing("/", with: "|"))" : scenario.file
   }
 
   /// The last folder and the name: enough to tell scenarios apart wherever the clone stands.

@@ -56,7 +56,8 @@ package enum TerminalReport {
     return groups.map { "skipped by \($0.driver): \($0.count) × \($0.reason)" }
   }
 
-  static func milliseconds(_ seconds: Double) -> String {
+  /// Seconds as a person reads them: 12 ms, 3.4 s.
+  package static func milliseconds(_ seconds: Double) -> String {
     let value = (seconds * 1000).rounded()
     return value < 1000
       ? "\(Int(value)) ms" : "\(Int(value / 1000)).\(Int(value.truncatingRemainder(dividingBy: 1000) / 100)) s"

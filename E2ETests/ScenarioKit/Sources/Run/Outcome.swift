@@ -16,6 +16,8 @@ package struct Outcome: Sendable {
   package var retryAfter: Duration?
   /// What came back.
   package var body: JSONValue?
+  /// The program's exit code, where each verb is a program.
+  package var exitCode: Int?
 
   /// Makes an outcome.
   package init(
@@ -67,6 +69,10 @@ package struct FormView: Sendable {
   package var focus: String
   package var announced: String
   package var captions: [String]
+  /// Keyboard and content type of each field.
+  package var hints: JSONValue = [:]
+  /// The main button's looks.
+  package var style: JSONValue = [:]
 }
 
 /// What a store holds, as a driver saw it.
@@ -76,6 +82,8 @@ package struct StoreView: Sendable {
   package var rotations: Int?
   package var pendingRevocations: Int?
   package var userNames: [String]
+  /// The files that others than their owner may read or write; nil where there are none.
+  package var looseFiles: [String]?
 }
 
 /// Something that a client or server has said: no secret may be in it.

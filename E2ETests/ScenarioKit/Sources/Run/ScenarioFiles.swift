@@ -35,15 +35,30 @@ package enum ScenarioFiles {
       throw WorldError("the folder \"\(folder)\" cannot be read: \(error)")
     }
     let base = folder.hasSuffix("/") ? folder : folder + "/"
-    return names.filter { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }.sorted().map { base + $0 }
+    // What others include is no scenario by itself.
+    let scenarios = names.filter { $0.hasSuffix(".yaml") || $0.hasSuffix(".yml") }
+    return scenarios.filter { !$0.hasSuffix(".include.yaml") }.sorted().map { base + $0 }
   }
 
-  /// Reads a file into a scenario.
+  /// Reads a file into a scenario, the one of its first row if it has rows.
   package static func read(_ path: String) -> Result<Scenario, InvalidScenario> {
+    readAll(path).flatMap { scenarios in
+      guard let first = scenarios.first else { return .failure(InvalidScenario([])) }
+      return .success(first)
+    }
+  }
+
+  /// Reads a file into its scenarios: one, or one for each of its rows.
+  package static func readAll(_ path: String) -> Result<[Scenario], InvalidScenario> {
     guard let data = FileManager.default.contents(atPath: path) else {
       return .failure(
         InvalidScenario([Diagnostic(file: path, mark: Mark(line: 1, column: 1), message: "the file cannot be read")]))
     }
-    return ScenarioReader.read(String(decoding: data, as: UTF8.self), file: path)
+    let folder = URL(filePath: path).deletingLastPathComponent()
+    return ScenarioReader.readAll(String(decoding: data, as: UTF8.self), file: path) { name in
+      FileManager.default.contents(atPath: folder.appending(path: name).path).map {
+        String(decoding: $0, as: UTF8.self)
+      }
+    }
   }
 }

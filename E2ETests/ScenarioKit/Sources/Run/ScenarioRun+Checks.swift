@@ -72,6 +72,9 @@ extension ScenarioRun {
     if let retryAfter = expect.retryAfter, outcome.retryAfter != retryAfter, tells(.retryAfter) {
       found.append(Mismatch("retryAfter", expected: retryAfter.text, seen: outcome.retryAfter?.text ?? "none"))
     }
+    if let code = expect.exitCode, outcome.exitCode != code {
+      found.append(Mismatch("exit", expected: "\(code)", seen: outcome.exitCode.map { "\($0)" } ?? "not a program"))
+    }
     if let body = expect.body, !(outcome.body ?? .null).contains(body) {
       found.append(Mismatch("body", expected: "to have \(body.text)", seen: (outcome.body ?? .null).text))
     }
@@ -129,6 +132,12 @@ extension ScenarioRun {
     compare("button enabled", expect.isButtonEnabled, form.isButtonEnabled)
     compare("spinner", expect.hasSpinner, form.hasSpinner)
     compare("locked", expect.isLocked, form.isLocked)
+    if let hints = expect.hints, !form.hints.contains(hints) {
+      found.append(Mismatch("hints", expected: "to have \(hints.text)", seen: form.hints.text))
+    }
+    if let style = expect.style, !form.style.contains(style) {
+      found.append(Mismatch("style", expected: "to have \(style.text)", seen: form.style.text))
+    }
     compare("focus", expect.focus, form.focus)
     compare("announced", expect.announced, form.announced)
     for (field, text) in (expect.errors ?? [:]).sorted(by: { $0.key < $1.key }) {

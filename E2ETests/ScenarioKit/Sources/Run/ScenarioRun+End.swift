@@ -40,6 +40,16 @@ extension ScenarioRun {
         found.append(Mismatch("server: ended sessions", expected: "\(ended)", seen: "\(sessions.ended.count)"))
       }
     }
+    if let users = expect.server?.users {
+      let seen = (try await world.admin.call("GET", "state")["users"]?.array ?? []).compactMap {
+        $0["username"]?.string
+      }
+      if Set(users) != Set(seen) {
+        found.append(
+          Mismatch(
+            "server: users", expected: users.joined(separator: ", "), seen: seen.joined(separator: ", ")))
+      }
+    }
     found += await leaks(journal)
     for mismatch in found {
       fail(
@@ -64,6 +74,12 @@ extension ScenarioRun {
     if let outbox = expect.pendingRevocations, outbox != store.pendingRevocations, tells(.outbox) {
       found.append(
         Mismatch("store: outbox", expected: "\(outbox)", seen: store.pendingRevocations.map { "\($0)" } ?? "not seen"))
+    }
+    if let isPrivate = expect.isPrivate, isPrivate != store.looseFiles?.isEmpty {
+      found.append(
+        Mismatch(
+          "store: private", expected: "\(isPrivate)",
+          seen: store.looseFiles.map { $0.isEmpty ? "true" : "false: \($0.joined(separator: ", "))" } ?? "not seen"))
     }
     if let user = expect.user, !names(of: user).contains(where: store.userNames.contains), tells(.user) {
       found.append(Mismatch("store: user", expected: user, seen: store.userNames.first ?? "none"))

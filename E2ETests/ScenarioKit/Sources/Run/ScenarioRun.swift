@@ -58,6 +58,7 @@ struct ScenarioRun {
       }
       try await admin.call("POST", "users", .array(users))
     }
+    try await world.prepare()
     for script in scenario.scripts { try await admin.call("PUT", "scripts", script.body) }
   }
 
@@ -114,10 +115,14 @@ struct ScenarioRun {
       for (operation, count) in counts.sorted(by: { $0.key < $1.key }) {
         let seen = try await admin.wait(for: operation, count: count, timeout: world.elapsed == nil ? "10s" : "1h")
         if seen < count {
-          throw WorldError("waited for \(count) × \(operation), and \(seen) came")
+          fail(
+            at: "\(scenario.file):\(step.mark.line) \(step.title)", expected: "\(count) × \(operation) to come",
+            seen: "\(seen) within 10 s")
         }
       }
-    case .relaunch, .reboot, .kill, .offline, .clientClock:
+    case .project(let file, let texts):
+      try ProjectFiles.check(file, has: texts, near: scenario.file, isEmpty: world.filesAreEmpty)
+    case .relaunch, .reboot, .kill, .offline, .clientClock, .storeFault:
       if case .kill = step.verb { forget(step.process) }
       try await world.change(step.verb, of: step.process)
     case .until(let belief):

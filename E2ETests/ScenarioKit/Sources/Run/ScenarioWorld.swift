@@ -13,6 +13,9 @@ package protocol ScenarioWorld: Sendable {
   /// The server's policy as it has to be in this world.
   func prepared(_ policy: JSONValue, for scenario: Scenario) -> JSONValue
 
+  /// Makes what has to be there before the first step, when the users are.
+  func prepare() async throws(WorldError)
+
   /// Starts tasks that a step leaves in the background.
   var tasks: TaskStarter { get }
 
@@ -52,11 +55,18 @@ package protocol ScenarioWorld: Sendable {
   /// What was said.
   func outputs() async -> [Output]
 
+  /// Whether the project's own files are to be taken for empty, on purpose.
+  var filesAreEmpty: Bool { get }
+
   /// Ends everything and removes what was made.
   func close() async
 }
 
 extension ScenarioWorld {
+  package func prepare() async throws(WorldError) {}
+
+  package var filesAreEmpty: Bool { false }
+
   package func tells(_ facet: Facet) -> Bool { true }
 
   package func prepared(_ policy: JSONValue, for scenario: Scenario) -> JSONValue { policy }

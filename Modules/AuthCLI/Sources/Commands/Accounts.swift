@@ -48,10 +48,11 @@ extension CommandContext {
     let store = try await store().store
     let (slot, record) = try await account(named: call.argument("NAME") ?? "", in: store)
     var result: SignOutResult?
-    if let record {
+    if record != nil {
+      let server = try ServerIdentity(slot.server)
       let session = try CommandSession(
-        context: self, slot: slot, server: try ServerIdentity(slot.server),
-        dialect: AuthDialect(rawValue: record.profile), store: store, accessToken: nil)
+        context: self, slot: slot, server: server,
+        connection: try await connection(of: slot, server, in: store, .stored), store: store, accessToken: nil)
       result = try await session.engine.signOutWhoever()
     }
     let (_, isGone) = try await store.update(slot) { change in

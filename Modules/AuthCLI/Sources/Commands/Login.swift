@@ -15,6 +15,11 @@ extension CommandContext {
   /// `chirp login`
   func login() async throws -> CommandSession {
     let session = try await session(.signIn)
+    if let connection = session.connection.oauth, session.dialect == .oauth2 {
+      try await loginByOAuth(session, connection)
+      sayOverrideStays()
+      return session
+    }
     let profile = session.profile
     let wantsUsername = profile.identifierField == .username
     guard call.text("email") == nil || !wantsUsername else {
@@ -27,14 +32,14 @@ extension CommandContext {
     let password = try await givenPassword()
     if let identifier, let password {
       try await session.engine.signIn(Credentials(identifier: identifier, password: password))
+    } else if identifier == nil, password == nil, let screen = screen() {
+      identifier = try await SignInScreens(self, session).run(.login, on: screen).identifier
     } else {
       try checkPrompts(
         missing: identifier == nil ? (wantsUsername ? "--username" : "--email") : "--password-stdin or --password-file")
       identifier = try await promptedLogin(session, identifier: identifier, password: password)
     }
-    if tokenOverride != nil {
-      output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
-    }
+    sayOverrideStays()
     var object = summary(of: session)
     if let identifier { object["identifier"] = .string(identifier) }
     try await output.done(
@@ -67,13 +72,23 @@ extension CommandContext {
     for attempt in 1... {
       try await prompts.fill(keeping: given)
       await model.submit()
-      guard model.user == nil else { return service.identifier }
+      guard model.user == nil else {
+        welcome(session, identifier: service.identifier)
+        return service.identifier
+      }
       let error = service.failure ?? CancellationError()
       guard error.isForTheUserToMend, attempt < Self.attempts else { throw error }
       prompts.sayMessage()
       given = []
     }
     throw CommandFailure.cancelled
+  }
+
+  /// Says what the home screen shows, where there is no screen.
+  private func welcome(_ session: CommandSession, identifier: String?) {
+    guard case .signedIn(let summary) = session.engine.snapshot.state else { return }
+    output.say(session.profile.strings[.homeTitle])
+    for line in welcome(summary, identifier: identifier, session) { output.say("  \(line)") }
   }
 
   /// How often a person may try before the command gives up.
@@ -95,7 +110,14 @@ extension CommandContext {
 
 extension CommandSession {
   /// The texts and rules of the session's dialect; the login form's own for chirp.
-  var profile: AuthProfile { dialect == .envelope ? .envelope : .loginForm }
+  var profile: AuthProfile {
+    switch dialect {
+    case .envelope: .envelope
+    case .supabase: .supabase
+    case .rest: connection.signsInByUsername ? .envelope : .loginForm
+    default: .loginForm
+    }
+  }
 }
 
 extension Error {
@@ -109,7 +131,7 @@ extension Error {
 }
 
 /// Signs in through the engine for the login form, and remembers the error behind its words.
-private final class PromptedLoginService: LoginService {
+final class PromptedLoginService: LoginService {
   private let engine: SessionEngine
   private let last = Guarded<(any Error)?>(nil)
   private let sent = Guarded<String?>(nil)

@@ -36,15 +36,20 @@ extension CommandContext {
   }
 
   private func password(in bytes: [UInt8], from source: String) throws -> String {
+    try line(in: bytes, from: source, named: "password")
+  }
+
+  /// The one line that a file or standard input holds; its end is taken off, nothing else is.
+  func line(in bytes: [UInt8], from source: String, named name: String = "secret") throws -> String {
     var bytes = bytes[...]
     if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
     if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-    guard !bytes.isEmpty else { throw call.usageError("There is no password in \(source).") }
+    guard !bytes.isEmpty else { throw call.usageError("There is no \(name) in \(source).") }
     guard !bytes.contains(UInt8(ascii: "\n")) else {
-      throw call.usageError("There is more than one line in \(source); a password is one line.")
+      throw call.usageError("There is more than one line in \(source); a \(name) is one line.")
     }
     guard let text = String(bytes: bytes, encoding: .utf8) else {
-      throw call.usageError("The password in \(source) is not UTF-8 text.")
+      throw call.usageError("The \(name) in \(source) is not UTF-8 text.")
     }
     return text
   }

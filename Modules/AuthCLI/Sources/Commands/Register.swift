@@ -8,15 +8,19 @@ extension CommandContext {
   /// `chirp register`
   func register() async throws -> CommandSession {
     let session = try await session(.signIn)
-    guard session.dialect != .envelope else {
-      throw call.usageError("Dialect envelope has no way to make an account.")
+    guard session.dialect != .envelope, session.dialect != .oauth2 else {
+      throw call.usageError("Dialect \(session.dialect.rawValue) has no way to make an account.")
     }
     let password = try await givenPassword()
+    let needed = session.profile.registration.fields.map(\.name).filter { $0 != .password }.map(\.rawValue)
     let outcome: SignUpOutcome
-    if let username = call.text("username"), let email = call.text("email"), let password {
-      outcome = try await session.engine.signUp(Registration(username: username, email: email, password: password))
+    let missing = needed.filter { call.text($0) == nil }.map { "--\($0)" }
+    if missing.isEmpty, let email = call.text("email"), let password {
+      outcome = try await session.engine.signUp(
+        Registration(username: call.text("username"), email: email, password: password))
+    } else if needed.allSatisfy({ call.text($0) == nil }), password == nil, let screen = screen() {
+      outcome = try await SignInScreens(self, session).run(.register, on: screen).signUp ?? .signedIn(nil)
     } else {
-      let missing = ["username", "email"].filter { call.text($0) == nil }.map { "--\($0)" }
       try checkPrompts(missing: missing.first ?? "--password-stdin or --password-file")
       outcome = try await promptedRegistration(session, password: password)
     }
@@ -72,7 +76,7 @@ extension CommandContext {
 }
 
 /// Signs up through the engine for the sign-up form, and remembers the error behind its words.
-private final class PromptedRegistrationService: RegistrationService {
+final class PromptedRegistrationService: RegistrationService {
   private let engine: SessionEngine
   private let last = Guarded<(any Error)?>(nil)
 

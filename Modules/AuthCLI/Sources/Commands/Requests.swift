@@ -43,6 +43,7 @@ extension CommandContext {
   /// `chirp refresh`
   func refresh() async throws -> CommandSession {
     let session = try await session(.stored)
+    sayOverrideStays()
     try await session.engine.refresh()
     guard case .signedIn(let summary) = session.engine.snapshot.state else { return session }
     try await output.done(
@@ -76,21 +77,24 @@ extension CommandContext {
 
   /// `chirp logout`
   func logout() async throws {
+    sayOverrideStays()
     let scope = SignOutScope(rawValue: call.text("scope") ?? "local") ?? .local
     guard call.flag("all-accounts") else {
-      guard try await slotIfKnown(.stored) != nil else { return try await tell([]) }
-      return try await tell([try await logout(from: try await session(.stored), scope)])
+      guard try await slotIfKnown(.stored) != nil else { return try await tell([], scope) }
+      return try await tell([try await logout(from: try await session(.stored), scope)], scope)
     }
     let opened = try await store()
     var done: [SignedOut] = []
     for slot in try await opened.store.slots().sorted(by: { ($0.server, $0.account) < ($1.server, $1.account) }) {
-      guard let record = try await opened.store.read(slot).record else { continue }
+      guard try await opened.store.read(slot).record != nil else { continue }
+      let server = try ServerIdentity(slot.server)
       let session = try CommandSession(
-        context: self, slot: slot, server: try ServerIdentity(slot.server),
-        dialect: AuthDialect(rawValue: record.profile), store: opened.store, accessToken: nil)
+        context: self, slot: slot, server: server,
+        connection: try await connection(of: slot, server, in: opened.store, .stored), store: opened.store,
+        accessToken: nil)
       done.append(try await logout(from: session, scope))
     }
-    try await tell(done)
+    try await tell(done, scope)
   }
 
   /// What became of one slot.
@@ -102,17 +106,20 @@ extension CommandContext {
   }
 
   private func logout(from session: CommandSession, _ scope: SignOutScope) async throws -> SignedOut {
-    guard scope == .local else {
+    guard session.backend.signOutScopes.contains(scope) else {
       throw call.usageError(
         "--scope \(scope.rawValue): dialect \(session.dialect.rawValue) ends one session at a time.")
     }
     var earlier: SignedOutReason?
     if case .signedOut(let reason) = await session.engine.restore() { earlier = reason }
+    if scope == .others, earlier != nil {
+      return SignedOut(slot: session.slot, result: SignOutResult(wasSignedIn: false, revoked: false), earlier: earlier)
+    }
     let result = try await session.engine.signOutWhoever(scope: scope)
     return SignedOut(slot: session.slot, result: result, earlier: earlier)
   }
 
-  private func tell(_ done: [SignedOut]) async throws {
+  private func tell(_ done: [SignedOut], _ scope: SignOutScope) async throws {
     let left = done.filter(\.result.wasSignedIn)
     let rows: [JSONValue] = left.map {
       .object([
@@ -122,8 +129,10 @@ extension CommandContext {
     let sentence =
       if left.isEmpty {
         done.first?.earlier.map(\.sentenceAtSignOut) ?? "Nobody was signed in."
+      } else if scope == .others {
+        "Your other sessions are signed out; this one stays."
       } else if left.allSatisfy(\.result.revoked) {
-        "Signed out."
+        scope == .global ? "Signed out, here and everywhere else." : "Signed out."
       } else {
         "Signed out. The server could not be told; a later command tells it."
       }

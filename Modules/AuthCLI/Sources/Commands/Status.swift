@@ -25,8 +25,11 @@ extension CommandContext {
     let session = try await session(.stored)
     var object: [String: JSONValue] = [
       "server": .string(session.server.text), "account": .string(session.slot.account), "store": place,
+      "dialect": .string(session.dialect.rawValue),
     ]
-    var lines = ["Server   \(session.server.text)", "Account  \(session.slot.account)"]
+    var lines = [
+      "Server   \(session.server.text)", "Backend  \(session.connection.title)", "Account  \(session.slot.account)",
+    ]
     let code: ExitCode
     switch await session.engine.restore() {
     case .unknown: throw CommandFailure("cancelled", "The store was not asked to the end.", .cancelled)

@@ -119,8 +119,16 @@ extension CommandContext {
     }
   }
 
-  /// A failure with what helps against it where the command line is the cause: a key source that is not the store's.
+  /// A failure with what helps against it where the command line is the cause: a server where nobody is signed in, a key source that is
+  /// not the store's.
   func explained(_ failure: CommandFailure) async -> CommandFailure {
+    if failure.kind == "session.notLoggedIn", call.source(of: "server") == .commandLine {
+      // Without its server the hint would lead to another one.
+      var failure = failure
+      let account = call.text("account").map { " --account \($0)" } ?? ""
+      failure.hint = "Sign in: chirp login --server \(call.text("server") ?? "URL")\(account)"
+      return failure
+    }
     guard failure.kind == "store.unavailable", let wanted = call.text("key-source"), let folder = folderIfKnown(),
       let kind = KeySourceKind(rawValue: wanted)
     else { return failure }

@@ -1,4 +1,5 @@
 import AuthModels
+import AuthOAuth
 import AuthSession
 import AuthStorage
 import CommandLineTable
@@ -13,6 +14,10 @@ extension CommandFailure {
     case let error as UsageError:
       self.init("usage", error.message, hint: Self.hint(for: error), .usage)
     case let error as ServerIdentityError: self.init("usage", error.message, .usage)
+    case let error as SupabaseKeyError:
+      self.init("apiKey.\(error.code.rawValue)", error.message, error.code == .refused ? .signInNeeded : .usage)
+    case let error as RESTDescriptionError: self.init("usage", error.message, .usage)
+    case let error as OAuthError: self.init(oauth: error)
     case let error as StoreError: self.init(store: error)
     case let error as SessionError: self.init(session: error)
     case let error as APIError: self.init(api: error)
@@ -65,6 +70,11 @@ extension CommandFailure {
     case .sessionReplaced: hint = "Nothing was delivered. Run the command again to use the new session."
     case .refreshFailed, .tooManyRefreshes, .busy, .storage: break
     }
+  }
+
+  private init(oauth error: OAuthError) {
+    self.init("oauth.\(error.code.rawValue)", error.message, error.code.exit)
+    requestID = error.requestID
   }
 
   private init(api error: APIError) {
@@ -141,6 +151,19 @@ extension SessionError.Code {
     case .sessionReplaced: .tryAgain
     case .refreshFailed, .tooManyRefreshes, .busy: .tryAgain
     case .storage: .storeUnavailable
+    }
+  }
+}
+
+extension OAuthError.Code {
+  /// How a process ends that this stopped.
+  var exit: ExitCode {
+    switch self {
+    case .noMetadata, .badMetadata, .notSupported, .grantNotAllowed, .grantNotSupported, .scopeRefused,
+      .tokenTypeNotSupported:
+      .failure
+    case .noListener, .timedOut: .tryAgain
+    default: .signInNeeded
     }
   }
 }

@@ -8,24 +8,41 @@ import Groundwork
   import Foundation
 #endif
 
+/// Traces what leaves and what comes back: the last step before the network.
+struct TracingTransport: HTTPTransport {
+  let transport: any HTTPTransport
+  let learner: SecretLearner
+  let log: LoggingInterceptor
+
+  func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+    learner.learn(from: request)
+    let context = RequestContext(
+      endpoint: "", requiresAuth: false, isIdempotent: false, hasCredentialBody: request.hasCredentialBody)
+    do {
+      return try await log.intercept(request, context: context) { request in
+        let response = try await transport.send(request)
+        // Before it is logged.
+        learner.learn(from: response.headers, response.body)
+        return response
+      }
+    } catch let error as TransportError {
+      throw error
+    } catch {
+      throw TransportError(.invalidRequest, mayHaveBeenSent: true, message: "The request could not be traced.")
+    }
+  }
+}
+
 /// Shows a mask every secret that passes by, in requests and answers.
-///
-/// It stands twice in a chain: before the log, for the request, and behind it, so that an answer is known before it is logged.
-struct SecretLearner: HTTPInterceptor {
+struct SecretLearner: Sendable {
   let mask: SecretMask
 
-  func intercept(
-    _ request: HTTPRequest, context: RequestContext,
-    next: @Sendable (HTTPRequest) async throws -> HTTPResponse
-  ) async throws -> HTTPResponse {
+  func learn(from request: HTTPRequest) {
     learn(from: request.headers, request.body)
     learn(fromQueryOf: request.url.absoluteString)
-    let response = try await next(request)
-    learn(from: response.headers, response.body)
-    return response
   }
 
-  private func learn(from headers: HTTPFields, _ body: Data?) {
+  func learn(from headers: HTTPFields, _ body: Data?) {
     for field in headers.fields {
       switch field.name.lowercased() {
       case "authorization", "proxy-authorization":

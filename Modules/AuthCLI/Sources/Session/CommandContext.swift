@@ -18,12 +18,18 @@ struct CommandContext: Sendable {
   let output: CommandOutput
   /// Opens the store once, however many parts of a command ask.
   let opened: OnceOpened
+  /// Made at the first request, one for all.
+  let transport: LazyTransport
 
   init(parts: CommandLineParts, call: Invocation) {
     self.parts = parts
     self.call = call
     output = CommandOutput(console: parts.console, isJSON: call.flag("json"))
     opened = OnceOpened()
+    transport = LazyTransport {
+      try parts.makeTransport(
+        .init(timeout: try call.duration("timeout") ?? .seconds(30), caFile: call.text("ca-file")))
+    }
   }
 
   var console: any Console { parts.console }
@@ -34,22 +40,32 @@ struct CommandContext: Sendable {
     return token
   }
 
+  /// Says that requests go on with the environment's token, to whoever changes the stored session.
+  func sayOverrideStays() {
+    guard tokenOverride != nil else { return }
+    output.say("chirp: CHIRP_TOKEN is set: requests use it, and not this session, until it is unset.")
+  }
+
   // MARK: What is told of requests
 
-  /// What traces requests and answers on standard error, its secrets hidden by name and by value.
-  func trace(beside accessToken: String?) -> [any HTTPInterceptor] {
+  /// A transport whose requests and answers are traced on standard error under `--verbose`, secrets hidden by name and by value.
+  ///
+  /// It stands where requests leave, so that the trace shows each as it is sent, and knows every secret that is in it.
+  func traced(_ transport: any HTTPTransport, beside accessToken: String?) -> any HTTPTransport {
+    guard call.flag("verbose") else { return transport }
     let mask = SecretMask()
     if let accessToken { mask.learn(accessToken) }
     if let key = call.text("api-key") { mask.learn(key) }
     let log = LoggingInterceptor(detail: .bodies, time: parts.time, masking: { mask.masked($0) }) { [console] in
       console.writeError(Printable.line($0) + "\n")
     }
-    return [SecretLearner(mask: mask), log, SecretLearner(mask: mask)]
+    return TracingTransport(transport: transport, learner: SecretLearner(mask: mask), log: log)
   }
 
   /// The line that is shown while the server is waited for, or nil where nothing may move or something else is written.
   func waitingLine(for server: ServerIdentity) -> WaitingLine? {
-    let asks = ["login", "register"].contains(call.path.first) && console.inputIsTerminal
+    let hasPassword = call.flag("password-stdin") || call.text("password-file") != nil
+    let asks = ["login", "register"].contains(call.path.first) && console.inputIsTerminal && !hasPassword
     guard console.errorIsTerminal, !output.isJSON, !asks, !call.flag("accessible"), !call.flag("verbose"),
       parts.environment["TERM"] != "dumb"
     else { return nil }
@@ -120,44 +136,26 @@ struct CommandContext: Sendable {
     if use == .requests, let token = tokenOverride {
       output.say("chirp: CHIRP_TOKEN is used in place of the stored session.")
       return try CommandSession(
-        context: self, slot: slot, server: server, dialect: try givenDialect() ?? .chirp,
+        context: self, slot: slot, server: server, connection: try await givenConnection(server),
         store: InMemorySessionStore(time: parts.time), accessToken: token)
     }
     let store = try await store().store
-    let dialect = try await dialect(of: slot, in: store, use)
+    let connection = try await connection(of: slot, server, in: store, use)
     return try CommandSession(
-      context: self, slot: slot, server: server, dialect: dialect, store: store, accessToken: nil)
+      context: self, slot: slot, server: server, connection: connection, store: store, accessToken: nil)
   }
 
-  /// The dialect that the command line names.
-  private func givenDialect() throws -> AuthDialect? {
-    guard let name = call.text("dialect") else { return nil }
-    let dialect = AuthDialect(rawValue: name)
-    guard dialect == .chirp || dialect == .envelope else {
-      throw call.usageError("--dialect \(name) is not there yet: chirp and envelope are.")
-    }
-    return dialect
-  }
-
-  /// The dialect: as given, else as the session was made, else chirp.
-  private func dialect(of slot: SessionSlot, in store: any SessionStore, _ use: Use) async throws -> AuthDialect {
-    let given = try givenDialect()
-    if use == .signIn { return given ?? .chirp }
-    guard let profile = try await store.read(slot).record?.profile else { return given ?? .chirp }
-    if let given, given.rawValue != profile {
-      throw call.usageError("--dialect \(given.rawValue): this session was made with dialect \(profile).")
-    }
-    return AuthDialect(rawValue: profile)
-  }
-
-  /// Refuses options whose part is not there yet, before anything is done.
+  /// Refuses options that can mean nothing, before anything is done.
   func checkOptions() throws {
     for option in ["email", "username", "account"] {
       if let text = call.text(option) { try checkName(text, of: option) }
     }
-    _ = try givenDialect()
-    for option in ["api-key", "client-id"] where call.source(of: option) != nil {
-      throw call.usageError("--\(option) belongs to a dialect that is not there yet: chirp and envelope need none.")
+    for option in ["state-dir", "ca-file"] where call.text(option)?.isEmpty == true {
+      throw call.usageError("--\(option) is empty.", code: .badValue)
+    }
+    // What a header field can carry (RFC 6750): anything else is no token, and the value is not repeated.
+    if let token = tokenOverride, !token.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) {
+      throw call.usageError("CHIRP_TOKEN holds no token: it has a space, a line break or another odd character in it.")
     }
   }
 

@@ -16,6 +16,8 @@ struct CommandSession: Sendable {
   let slot: SessionSlot
   let server: ServerIdentity
   let dialect: AuthDialect
+  /// How the server is talked to.
+  let connection: ServerConnection
   let engine: SessionEngine
   let backend: any AuthBackend
   /// Sends with the session's token, or with the environment's.
@@ -26,35 +28,21 @@ struct CommandSession: Sendable {
   let authorizer: any RequestAuthorizer
 
   init(
-    context: CommandContext, slot: SessionSlot, server: ServerIdentity, dialect: AuthDialect,
+    context: CommandContext, slot: SessionSlot, server: ServerIdentity, connection: ServerConnection,
     store: any SessionStore, accessToken: String?
   ) throws {
     self.slot = slot
     self.server = server
-    self.dialect = dialect
-    let call = context.call
-    let timeout = try call.duration("timeout") ?? .seconds(30)
-    let lazy = LazyTransport { [parts = context.parts] in
-      try parts.makeTransport(.init(timeout: timeout, caFile: call.text("ca-file")))
-    }
-    let transport: any HTTPTransport =
-      context.waitingLine(for: server).map { WaitingTransport(transport: lazy, line: $0) } ?? lazy
-    var outer: [any HTTPInterceptor] = [
-      UserAgentInterceptor(product: "chirp/\(ChirpProgram.version)"), RequestIDInterceptor(),
-    ]
-    let inner = call.flag("verbose") ? context.trace(beside: accessToken) : []
-    func makeClient(_ interceptors: [any HTTPInterceptor], timeout: Duration) -> APIClient {
-      APIClient(
-        baseURL: server.baseURL, transport: transport, interceptors: interceptors, timeout: timeout,
-        allowInsecureHTTP: call.flag("allow-insecure-http"), time: context.parts.time)
-    }
-    func makeBackend(timeout: Duration) -> any AuthBackend {
-      let plain = makeClient(outer + inner, timeout: timeout)
-      return dialect == .envelope ? EnvelopeBackend(client: plain) : ChirpBackend(client: plain)
-    }
+    self.connection = connection
+    dialect = AuthDialect(rawValue: connection.dialect)
+    let timeout = try context.call.duration("timeout") ?? .seconds(30)
+    let calls = try context.client(for: server, timeout: timeout, beside: accessToken)
     var options = context.parts.session
     backend = UncutTokenBackend(
-      calls: makeBackend(timeout: timeout), tokens: makeBackend(timeout: options.refreshBound))
+      calls: try connection.backend(calls),
+      tokens: try connection.backend(
+        try context.client(for: server, timeout: options.refreshBound, beside: accessToken)),
+      connection: try connection.kept)
     // An unfinished refresh is taken up by the first call that needs a token, not by commands that stay off the network.
     options.recoversAtRestore = false
     engine = SessionEngine(
@@ -62,8 +50,7 @@ struct CommandSession: Sendable {
       options: options)
     usesStore = accessToken == nil
     authorizer = accessToken.map { FixedTokenAuthorizer(accessToken: $0) } ?? engine
-    outer.append(BearerInterceptor(authorizer: authorizer))
-    client = makeClient(outer + inner, timeout: timeout)
+    client = backend.authorized(calls, by: authorizer)
   }
 }
 

@@ -12,12 +12,24 @@ struct UncutTokenBackend: AuthBackend {
   let calls: any AuthBackend
   /// Keeps the engine's.
   let tokens: any AuthBackend
+  /// What is kept of the server beside each new session.
+  let connection: String?
 
   var dialect: AuthDialect { calls.dialect }
 
-  func signIn(_ credentials: Credentials) async throws -> TokenGrant { try await calls.signIn(credentials) }
+  func signIn(_ credentials: Credentials) async throws -> TokenGrant { kept(try await calls.signIn(credentials)) }
 
-  func signUp(_ registration: Registration) async throws -> SignUpGrant { try await calls.signUp(registration) }
+  func signUp(_ registration: Registration) async throws -> SignUpGrant {
+    let outcome = try await calls.signUp(registration)
+    guard case .session(let grant) = outcome else { return outcome }
+    return .session(kept(grant))
+  }
+
+  private func kept(_ grant: TokenGrant) -> TokenGrant {
+    var grant = grant
+    grant.connection = connection
+    return grant
+  }
 
   func refresh(refreshToken: String) async -> RefreshAnswer { await tokens.refresh(refreshToken: refreshToken) }
 
@@ -25,5 +37,15 @@ struct UncutTokenBackend: AuthBackend {
 
   func user(authorizedBy authorizer: any RequestAuthorizer) async throws -> SessionUser {
     try await calls.user(authorizedBy: authorizer)
+  }
+
+  var signOutScopes: Set<SignOutScope> { calls.signOutScopes }
+
+  func signOutOthers(authorizedBy authorizer: any RequestAuthorizer) async throws {
+    try await calls.signOutOthers(authorizedBy: authorizer)
+  }
+
+  func authorized(_ client: APIClient, by authorizer: any RequestAuthorizer) -> APIClient {
+    calls.authorized(client, by: authorizer)
   }
 }

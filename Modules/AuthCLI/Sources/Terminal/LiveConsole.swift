@@ -1,3 +1,5 @@
+import Groundwork
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -120,14 +122,4 @@ public struct LiveConsole: Console {
   }
 
   private static func reason() -> String { String(cString: strerror(errno)) }
-}
-
-/// `read(2)`, under a name that no method here has.
-private func systemRead(_ descriptor: Int32, _ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-  read(descriptor, buffer, count)
-}
-
-/// `write(2)`, under a name that no method here has.
-private func systemWrite(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
-  write(descriptor, buffer, count)
 }

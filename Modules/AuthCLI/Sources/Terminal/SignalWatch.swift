@@ -7,7 +7,7 @@ import Groundwork
   import Darwin
 #endif
 
-/// Ends the process on INT, TERM, HUP and QUIT, with the terminal as it was, and never in the moment that would cost a token (S16).
+/// Ends the process on INT, TERM, HUP, QUIT and every other signal that would, with the terminal as it was, and never in the moment that would cost a token (S16).
 ///
 /// From the sending of a refresh to its commit a signal waits, for two seconds at most. The process ends with 128 + signal: 130
 /// for Ctrl-C. A stop (Ctrl-Z) gives the terminal back, too, and takes it again afterwards.
@@ -19,6 +19,7 @@ public final class SignalWatch: Sendable {
 
   private let state = Guarded(State())
   private let echo: TerminalEcho
+  private let screen: LiveScreen
   /// How long a signal waits for a refresh (S16).
   private static let longestWait = timespec(tv_sec: 2, tv_nsec: 0)
 
@@ -26,10 +27,11 @@ public final class SignalWatch: Sendable {
   ///
   /// To be called once, first of all in `main`: threads that are started later have the signals blocked, so that none of their
   /// system calls is interrupted. Waiting with `sigwait` alone does not do: Dispatch parks a thread with every signal open.
-  public init(echo: TerminalEcho) {
+  public init(echo: TerminalEcho, screen: LiveScreen = LiveScreen()) {
     self.echo = echo
+    self.screen = screen
     signal(SIGPIPE, SIG_IGN)
-    let numbers = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP].filter { !Self.isIgnored($0) }
+    let numbers = Self.watched.filter { !Self.isIgnored($0) }
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { return }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -63,6 +65,12 @@ public final class SignalWatch: Sendable {
       })
   }
 
+  /// Whatever ends or stops a process, or tells it of its terminal, and can be taken over.
+  private static let watched = [
+    SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXCPU, SIGCONT,
+    SIGWINCH,
+  ]
+
   /// Whether whoever started this process wants the signal ignored, as `nohup` does.
   private static func isIgnored(_ number: Int32) -> Bool {
     var action = sigaction()
@@ -77,10 +85,13 @@ public final class SignalWatch: Sendable {
   }
 
   private func take(_ number: Int32) {
-    if number == SIGTSTP {
+    switch number {
+    case SIGTSTP:
       // To this very thread: sent to the process, it might stop only after this thread has gone on.
-      echo.whileVisible { pthread_kill(pthread_self(), SIGSTOP) }
-      return
+      return screen.whileGivenBack { echo.whileVisible { pthread_kill(pthread_self(), SIGSTOP) } }
+    case SIGCONT: return screen.resume()
+    case SIGWINCH: return screen.noteResize()
+    default: break
     }
     let mustWait = state.withLock { state in
       guard state.shields > 0 else { return false }
@@ -99,6 +110,7 @@ public final class SignalWatch: Sendable {
   }
 
   private func end(by number: Int32) -> Never {
+    screen.restore()
     if echo.restore() {
       var newline = UInt8(ascii: "\n")
       _ = write(STDERR_FILENO, &newline, 1)

@@ -7,6 +7,9 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   /// Takes any key.
   public init(stringLiteral value: String) { rawValue = value }
 
+  /// The caption of the button that asks the store again who is signed in (S21).
+  public static let rootRetryButtonTitle: StringKey = "Root.RetryButton.Title"
+
   /// The sign-in screen's title.
   public static let loginTitle: StringKey = "Login.Title"
   /// The username field's caption (D2.4).
@@ -60,6 +63,26 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
   /// The store cannot tell whether somebody is signed in (S21); `{reason}` is the store's.
   public static let homeErrorUnknownUser: StringKey = "Home.Error.UnknownUser"
 
+  /// Who is signed in, on the home screen; `{who}` is an email or a name.
+  public static let homeWho: StringKey = "Home.Who"
+  /// Where somebody is signed in; `{server}` is its address.
+  public static let homeServer: StringKey = "Home.Server"
+  /// Until when the access token works; `{when}` is an instant.
+  public static let homeExpiry: StringKey = "Home.Expiry"
+  /// Until when the access token works, which is renewed by itself; `{when}` is an instant.
+  public static let homeExpiryRenewed: StringKey = "Home.ExpiryRenewed"
+  /// The caption of the button that leaves the home screen signed in, where a screen has an end: on a terminal.
+  public static let homeDoneButtonTitle: StringKey = "Home.DoneButton.Title"
+  /// The sign-in screen after a sign-up that gave no session along.
+  public static let loginAccountReady: StringKey = "Login.AccountReady"
+
+  /// The keys of a form on a terminal.
+  public static let terminalFormKeys: StringKey = "Terminal.FormKeys"
+  /// The keys while a request runs.
+  public static let terminalWorkingKeys: StringKey = "Terminal.WorkingKeys"
+  /// The keys of the home screen on a terminal.
+  public static let terminalHomeKeys: StringKey = "Terminal.HomeKeys"
+
   /// No answer came.
   public static let errorNoConnection: StringKey = "Error.NoConnection"
   /// The server took too long.
@@ -83,13 +106,15 @@ public struct StringKey: RawRepresentable, Sendable, Hashable, ExpressibleByStri
 
   /// Every key that this module reads: each profile has a text for each of them.
   public static let all: [StringKey] = [
+    rootRetryButtonTitle,
     loginTitle, loginUsernameTitle, loginUsernameError, loginEmailTitle, loginEmailError, loginPasswordTitle,
     loginPasswordError, loginButtonTitle, loginInvalidCredentials, loginSessionEnded, registerTitle,
     registerUsernameTitle,
     registerUsernameError, registerUsernameTaken, registerEmailTitle, registerEmailError, registerEmailTaken,
     registerPasswordTitle, registerPasswordError, registerButtonTitle, registerConfirmEmail, homeTitle,
-    homeLogoutButtonTitle, homeErrorStorage, homeErrorUnknownUser, errorNoConnection, errorTimedOut, errorInsecure,
-    errorRateLimited, errorRateLimitedFor,
-    errorServer, errorUnusableAnswer, errorRejected, errorStorage, errorUnknown,
+    homeLogoutButtonTitle, homeErrorStorage, homeErrorUnknownUser, homeWho, homeServer, homeExpiry, homeExpiryRenewed,
+    homeDoneButtonTitle, loginAccountReady, terminalFormKeys, terminalWorkingKeys, terminalHomeKeys, errorNoConnection,
+    errorTimedOut, errorInsecure, errorRateLimited, errorRateLimitedFor, errorServer, errorUnusableAnswer,
+    errorRejected, errorStorage, errorUnknown,
   ]
 }

@@ -26,9 +26,14 @@ public struct FakeAuthService: LoginService {
   ///
   /// - Throws: `LoginError.invalidCredentials`; `CancellationError` as soon as the task is cancelled.
   public func logIn(email: String, password: String) async throws -> User {
-    try await time.sleep(for: .seconds(1))
+    try await wait()
     guard password == "password123" else { throw LoginError.invalidCredentials }
     return User(id: Self.id(of: email), email: email)
+  }
+
+  /// How long a server takes.
+  func wait() async throws {
+    try await time.sleep(for: .seconds(1))
   }
 
   /// The same email is the same user at every sign-in: its id is drawn from the address (64-bit FNV-1a, from either end).

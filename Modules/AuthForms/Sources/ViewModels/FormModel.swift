@@ -31,9 +31,24 @@ public final class FormModel {
     self.tasks = tasks
   }
 
-  /// Sets what sends a submission; the view model that owns the form does it once, right after making both.
-  func onSubmit(_ send: @escaping @MainActor (FormSubmission) async -> Outcome) {
-    self.send = send
+  /// Sets who is asked by a submission; the view model that owns the form does it once, right after making it.
+  ///
+  /// - Parameter accepted: takes the answer, unless the form has been reset meanwhile, or the submission given up (S19).
+  func onSubmit<Answer: Sendable>(
+    in profile: AuthProfile, _ ask: @escaping @Sendable (FormSubmission) async throws -> Answer,
+    accepted: @escaping @MainActor (Answer) -> Void
+  ) {
+    send = { [weak self] submission in
+      do {
+        let answer = try await ask(submission)
+        guard let self, state.runningSubmission == submission.number else { return .abandoned }
+        accepted(answer)
+        return .accepted
+      } catch {
+        guard let self else { return .abandoned }
+        return Outcome(failure: error, in: profile, form: state.specification)
+      }
+    }
   }
 
   /// Takes an event; if it submits the form, the answer is waited for. Cancelling the caller's task gives the submission up.
@@ -49,9 +64,22 @@ public final class FormModel {
 
   /// Forgets everything typed, and gives up a submission that `dispatch` has begun.
   public func reset() {
+    cancel()
+    _ = apply(.reset)
+  }
+
+  /// Gives up the submission that runs: the form takes input again at once, and an answer that comes after all is nobody's.
+  ///
+  /// What `dispatch` has begun is cancelled, too; a caller of `handle` cancels its own task.
+  public func giveUp() {
+    guard let number = state.runningSubmission else { return }
+    cancel()
+    _ = apply(.abandoned(submission: number))
+  }
+
+  private func cancel() {
     running?.cancel()
     running = nil
-    _ = apply(.reset)
   }
 
   private func run(_ submission: FormSubmission) async {

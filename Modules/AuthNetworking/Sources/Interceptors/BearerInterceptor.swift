@@ -1,16 +1,21 @@
 internal import AuthModels
 
-/// Sends each authed request with the session's token, and once more with a fresh one after a 401 (D3.5, S8, S9, S18).
+/// Sends each authed request with the session's token, and once more with a fresh one after its refusal (D3.5, S8, S9, S18).
 ///
 /// The request is bound to the session that gave its first token: if that session ends or is replaced meanwhile, nothing is resent
-/// and the answer is not delivered; the authorizer's error is thrown instead. A 403 never refreshes. Calls whose `requiresAuth` is
+/// and the answer is not delivered; the authorizer's error is thrown instead. What is a refusal the dialect says (`TokenRefusal`):
+/// a 401 everywhere, and a 403 nowhere unless the dialect names its code. Calls whose `requiresAuth` is
 /// false pass through untouched; so a call that brings an `Authorization` of its own says `requiresAuth: false`.
 public struct BearerInterceptor: HTTPInterceptor {
   private let authorizer: any RequestAuthorizer
+  private let refusal: TokenRefusal
 
   /// Makes the interceptor over the session engine, or whatever else gives tokens.
-  public init(authorizer: any RequestAuthorizer) {
+  ///
+  /// - Parameter refusal: which answers say that the token is not taken any more.
+  public init(authorizer: any RequestAuthorizer, refusal: TokenRefusal = .unauthorized) {
     self.authorizer = authorizer
+    self.refusal = refusal
   }
 
   /// Handles one request.
@@ -27,7 +32,7 @@ public struct BearerInterceptor: HTTPInterceptor {
     }
     let first = try await authorizer.authorize()
     let answer = try await next(request.authorized(by: first))
-    guard answer.status == 401 else {
+    guard refusal.applies(to: answer) else {
       try authorizer.checkStillCurrent(first)
       return answer
     }
@@ -39,7 +44,7 @@ public struct BearerInterceptor: HTTPInterceptor {
     }
     try authorizer.checkStillCurrent(second)
     let resent = try await next(request.authorized(by: second))
-    await authorizer.noteResend(second, endpoint: context.endpoint, accepted: resent.status != 401)
+    await authorizer.noteResend(second, endpoint: context.endpoint, accepted: !refusal.applies(to: resent))
     try authorizer.checkStillCurrent(second)
     return resent
   }

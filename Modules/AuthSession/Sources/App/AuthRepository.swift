@@ -5,10 +5,14 @@ public import AuthNetworking
 public protocol AuthRepository: Sendable {
   /// Buys a token pair.
   ///
+  /// Bound: the transport's time-out.
+  ///
   /// - Throws: `APIError`, kind `invalidCredentials` for wrong ones.
   func login(email: String, password: String) async throws -> TokenResponse
 
   /// Makes an account.
+  ///
+  /// Bound: the transport's time-out.
   ///
   /// - Throws: `APIError`, with what the server says of single fields (D1.7).
   func register(username: String, email: String, password: String) async throws -> PublicUser

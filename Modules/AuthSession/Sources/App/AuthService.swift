@@ -10,6 +10,8 @@ public import AuthModels
 public protocol LoginService: Sendable {
   /// Signs in.
   ///
+  /// Bound: of `SessionAuthService`: as `SessionEngine.signIn`, and `SessionEngine.currentUser` where the dialect does not name the user.
+  ///
   /// - Throws: an error whose message the form shows; `APIError` of kind `invalidCredentials` for wrong ones.
   func logIn(email: String, password: String) async throws -> AppUser
 }
@@ -23,13 +25,19 @@ public protocol AuthService: LoginService {
 
   /// Makes an account and signs in to it.
   ///
+  /// Bound: of `SessionAuthService`: as `SessionEngine.signUp`, and `signIn` where the server gives no session along.
+  ///
   /// - Throws: `APIError`, for a taken email among others (D4.6).
   func signUp(_ registration: Registration) async throws -> AppUser
 
   /// Signs in.
+  ///
+  /// Bound: as `logIn`.
   func signIn(email: String, password: String) async throws -> AppUser
 
   /// Signs out; whatever the server says, nobody is signed in afterwards (D4.7).
+  ///
+  /// Bound: of `SessionAuthService`: as `SessionEngine.signOut`.
   func signOut() async throws
 }
 

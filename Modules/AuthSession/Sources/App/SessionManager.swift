@@ -50,6 +50,8 @@ public final class SessionManager {
   }
 
   /// Reads the store; call it once at launch (D4.3).
+  ///
+  /// Bound: the store's own.
   public func restore() async {
     await engine.restore()
     show(engine.snapshot)
@@ -57,12 +59,16 @@ public final class SessionManager {
 
   /// Signs in and shows the session.
   ///
+  /// Bound: as `SessionEngine.signIn`.
+  ///
   /// - Throws: `APIError`, `SessionError`, `CancellationError`.
   public func login(email: String, password: String) async throws {
     try await work { try await self.engine.signIn(Credentials(identifier: email, password: password)) }
   }
 
   /// Makes an account; where the server gives a session along, shows it.
+  ///
+  /// Bound: as `SessionEngine.signUp`.
   ///
   /// - Throws: `APIError`, `SessionError`, `CancellationError`.
   @discardableResult
@@ -72,6 +78,8 @@ public final class SessionManager {
 
   /// Takes tokens that were bought elsewhere: computes the expiry, saves them, and flips the state (D1.3).
   ///
+  /// Bound: the store's own + `revocationBound`.
+  ///
   /// - Throws: `SessionError` if they cannot be saved; the state stays as it was.
   public func didLogin(_ tokens: TokenResponse) async throws {
     try await work { try await self.engine.signIn(with: TokenGrant(response: tokens)) }
@@ -80,6 +88,7 @@ public final class SessionManager {
   /// Signs out (D1.3, D4.7): the state has flipped when it returns or throws.
   ///
   /// Whoever has signed in meanwhile, in another process, is signed out too: what is asked for is that nobody is signed in here.
+  /// Bound: as `SessionEngine.signOutWhoever`.
   ///
   /// - Throws: `SessionError` if the session could not be removed from the store.
   public func logout() async throws {

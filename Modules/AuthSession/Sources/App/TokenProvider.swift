@@ -37,12 +37,16 @@ public struct TokenProvider: Sendable {
 
   /// A token that is good for more than 30 s more, refreshed first if need be (D3.3).
   ///
+  /// Bound: 20 s for another task's refresh + 15 s for its own + the store's own.
+  ///
   /// - Throws: `SessionError`, code `notLoggedIn` with nothing stored; `CancellationError`.
   public func validAccessToken() async throws -> String {
     try await engine.validAccessToken()
   }
 
   /// Refreshes now and gives the new pair (D3.3).
+  ///
+  /// Bound: as `validAccessToken`.
   ///
   /// - Throws: as `validAccessToken`.
   @discardableResult

@@ -6,6 +6,8 @@ public import AuthModels
 /// |----------|------------|---------------------------------------------------------------|---------------------------------------|
 /// | chirp    | `chirp`    | `invalid_grant`; the bare shape, with 401 alone                | every other code                      |
 /// | envelope | `envelope` | the bare shape: this dialect has no codes                      |                                       |
+/// | supabase | `supabase` | `refresh_token_not_found`, `refresh_token_already_used`, `session_not_found`, `session_expired`, `user_banned`, `user_not_found`, `validation_failed` | `bad_jwt`, `no_authorization`, the gateway's bare `message`, every other code |
+/// | oauth2   | `oauth2`   | `invalid_grant`                                               | `invalid_client`, `invalid_request`, every other code |
 /// | any      | any other  | `invalid_grant` in the shape of RFC 6749 §5.2                  | `invalid_client`, every other code    |
 ///
 /// Passing for every dialect: no answer, 408, 425, 429, 5xx, a redirect, HTML or any other body that is in no known shape, a 2xx
@@ -29,6 +31,17 @@ public struct RefusalTable: Sendable, Hashable {
   public static let chirp = RefusalTable(shape: .chirp, codes: [.invalidGrant], bareStatuses: [401])
   /// The envelope dialect.
   public static let envelope = RefusalTable(shape: .envelope, codes: [.invalidGrant], bareStatuses: [400, 401, 403])
+
+  /// The Supabase dialect. `validation_failed` says there that the text is no refresh token at all; a gateway's bare message, or a code
+  /// about the access token or the key, is about this client's request and ends nothing.
+  public static let supabase = RefusalTable(
+    shape: .supabase,
+    codes: [
+      .refreshTokenNotFound, .refreshTokenAlreadyUsed, .sessionNotFound, .sessionExpired, .userBanned, .userNotFound,
+      .validationFailed, .invalidGrant,
+    ], bareStatuses: [])
+  /// OAuth 2 (RFC 6749 §5.2): one code, whatever is wrong with the token.
+  public static let oauth2 = RefusalTable(shape: .oauth2, codes: [.invalidGrant], bareStatuses: [])
 
   /// Judges a failed refresh.
   public func judge(_ error: APIError) -> RefreshAnswer {

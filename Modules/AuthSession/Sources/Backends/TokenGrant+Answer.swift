@@ -12,7 +12,9 @@ extension TokenGrant {
 
 extension RevocationOutcome {
   /// Calls a revocation endpoint and reads what became of the tokens (S20).
-  init(calling call: () async throws -> Void) async {
+  ///
+  /// For a server whose 401, 404 or 410 means that it does not know the token any more.
+  public init(calling call: () async throws -> Void) async {
     do {
       try await call()
       self = .revoked

@@ -17,14 +17,16 @@ package struct EngineStep: Sendable, Hashable {
     "begin: store error", "granted", "passing", "passing, ambiguous", "refused", "committed", "commit: superseded",
     "commit: replaced", "commit: gone", "commit: store error", "postponed", "postpone: adopt", "postpone: replaced",
     "postpone: gone", "postpone: store error", "ended", "end: adopt", "end: replaced", "end: gone", "end: store error",
-    "session over before sending",
+    "session over before sending", "end: not written",
+    "another flight's end",
   ]
   private static let states = ["unknown", "unavailable", "signed out", "signed in"]
   private static let sessionEvents = [
     "read: nothing", "read: a session", "unreadable", "signed in", "signed out", "saved", "user learned",
     "flight: renewed",
     "flight: renewed, unsaved", "flight: adopted", "flight: replaced", "flight: gone", "flight: refused",
-    "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed",
+    "flight: passing", "flight: cooling down", "flight: no refresh token", "flight: failed", "sign-in discarded",
+    "flight: refused, not written down", "too late for its session",
   ]
   private static let refreshCount = refreshEvents.count * effects.count
   private static let sessionCount = sessionEvents.count * states.count * states.count
@@ -51,8 +53,16 @@ package struct EngineStep: Sendable, Hashable {
   }
 
   init(_ event: SessionMachine.Event, from before: SessionState, to after: SessionState) {
+    let current: SessionID? = if case .signedIn(let summary) = before { summary.id } else { nil }
+    let isTooLate =
+      switch event {
+      case .flightEnded(_, let id): current != id
+      case .saved(let record): current != record.sessionID
+      default: false
+      }
     index =
-      Self.refreshCount + (Self.place(of: event) * Self.states.count + Self.place(of: before)) * Self.states.count
+      Self.refreshCount + ((isTooLate ? 19 : Self.place(of: event)) * Self.states.count + Self.place(of: before))
+      * Self.states.count
       + Self.place(of: after)
   }
 
@@ -104,9 +114,11 @@ package struct EngineStep: Sendable, Hashable {
       case .adopt: 29
       case .replaced: 30
       case .gone: 31
+      case .unwritten: 34
       }
     case .ended(.failure): 32
     case .sessionOver: 33
+    case .joined: 35
     }
   }
 
@@ -147,7 +159,9 @@ package struct EngineStep: Sendable, Hashable {
       case .coolingDown: 14
       case .noRefreshToken: 15
       case .failed: 16
+      case .unended: 18
       }
+    case .discarded: 17
     }
   }
 }

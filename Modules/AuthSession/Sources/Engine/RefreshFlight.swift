@@ -16,11 +16,16 @@ final class RefreshFlight: Sendable {
   let storedBase: SessionRecord?
   /// Whether it only finishes what an earlier life of this program began, while the token still works (S16).
   let isRecovery: Bool
+  /// A refusal of an earlier flight that could not be written down (S10, S11).
+  let refusal: KnownRefusal?
+  /// The token that it spends, once it has looked what stands in the store: that may be newer than `base`'s.
+  let spends = Guarded<String?>(nil)
   let result = SharedResult<RefreshOutcome>()
 
-  init(base: SessionRecord, storedBase: SessionRecord?, isRecovery: Bool) {
-    self.base = base
-    self.storedBase = storedBase
+  init(_ live: LiveSession, isRecovery: Bool) {
+    base = live.record
+    storedBase = live.storedBase
+    refusal = live.refusal
     self.isRecovery = isRecovery
   }
 }
@@ -34,6 +39,7 @@ extension RefreshOutcome {
     case .gone(let note): .ended(note.map { SignedOutReason($0) } ?? .elsewhere)
     case .refused(let refusal, _, _):
       .notLoggedIn(.refreshRefused(code: refusal.code, requestID: refusal.requestID))
+    case .unended(_, let error): .storage(error)
     case .passing(let failure, let cooldown):
       .refreshFailed(failure.error, retryAfter: cooldown.map { .clamped(seconds: $0.duration) })
     case .coolingDown(_, let remaining): .coolingDown(remaining, cause: nil)
@@ -51,7 +57,7 @@ extension RefreshOutcome {
   /// Whether the current token may be used instead while it works (S5).
   var isPassing: Bool {
     switch self {
-    case .passing, .coolingDown, .failed, .noRefreshToken: true
+    case .passing, .coolingDown, .failed, .noRefreshToken, .unended: true
     case .renewed, .adopted, .replaced, .gone, .refused: false
     }
   }
@@ -63,13 +69,13 @@ extension SessionEngine {
   /// - Parameter waits: the caller cannot do without new tokens, so a peer's refresh is waited for; otherwise a retry of what an
   ///   earlier life began leaves a living owner alone (S16). Such a retry that is in the air is joined all the same (S6): `landing`.
   func flight(for live: LiveSession, in core: inout Core, waits: Bool = false) -> RefreshFlight {
-    let inTheAir = core.flights.first {
-      $0.base.sessionID == live.record.sessionID && $0.base.refreshToken == live.record.refreshToken
+    let inTheAir = core.flights.first { flight in
+      flight.base.sessionID == live.record.sessionID
+        && [flight.base.refreshToken, flight.spends.withLock { $0 }].contains(live.record.refreshToken)
     }
     if let inTheAir { return inTheAir }
     let flight = RefreshFlight(
-      base: live.record, storedBase: live.storedBase,
-      isRecovery: !waits && live.needsRecovery && live.age.isGood(at: time.sinceBoot))
+      live, isRecovery: !waits && live.needsRecovery && live.age.isGood(at: time.sinceBoot))
     core.flights.append(flight)
     tasks.start { await self.run(flight) }
     return flight
@@ -86,7 +92,7 @@ extension SessionEngine {
 
   /// Performs the machine's effects, each an await of its own, until it is done.
   private func run(_ flight: RefreshFlight) async {
-    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase)
+    var machine = RefreshMachine(base: flight.base, storedBase: flight.storedBase, refusal: flight.refusal)
     var lock = core.withLock { core -> (any RefreshLock)? in
       guard flight.storedBase != nil else { return nil }
       defer { core.retainedLock = nil }
@@ -136,17 +142,26 @@ extension SessionEngine {
     case .begin(let base):
       // A sign-out that could not reach the store ends the session all the same (S20).
       guard isCurrent(base.sessionID) else { return .began(.success(.gone(nil))) }
-      let (attempt, now, options) = (options.makeID(), ClockReading(time), options)
+      let (attempt, time, options) = (options.makeID(), time, options)
       do {
+        // The time of the transaction, not of its asking: this process may be stopped in between, and a peer refresh (S4).
         let (_, outcome) = try await store.update(slot) {
-          SlotTransactions.begin(&$0, base: base, attempt: attempt, now: now, options: options)
+          SlotTransactions.begin(&$0, base: base, attempt: attempt, now: ClockReading(time), options: options)
         }
-        return .began(.success(outcome))
+        guard case .begun(let record) = outcome else { return .began(.success(outcome)) }
+        switch register(flight, spending: record) {
+        case .spend: return .began(.success(outcome))
+        case .join(let other): return .joined(await joinedOutcome(other))
+        case .adopt(let newer): return .joined(.adopted(newer))
+        }
       } catch {
         return .began(.failure(error))
       }
     case .send(let base):
-      if !sending.isShielded {
+      if sending.isShielded {
+        // S17: before a second try too; the first may have taken its time.
+        await checkForChanges()
+      } else {
         sending.isShielded = true
         options.refreshShield.raise()
       }
@@ -166,10 +181,10 @@ extension SessionEngine {
       }
     case .postpone(let failure, let base):
       guard isCurrent(base.sessionID) else { return .postponed(.success(.gone(nil))) }
-      let (now, options) = (ClockReading(time), options)
+      let (time, options) = (time, options)
       do {
         let (_, outcome) = try await store.update(slot) {
-          SlotTransactions.postpone(&$0, base: base, failure: failure, now: now, options: options)
+          SlotTransactions.postpone(&$0, base: base, failure: failure, now: ClockReading(time), options: options)
         }
         return .postponed(.success(outcome))
       } catch {
@@ -182,10 +197,56 @@ extension SessionEngine {
         let (_, outcome) = try await store.update(slot) { SlotTransactions.end(&$0, base: base, note: note) }
         return .ended(.success(outcome))
       } catch {
-        return .ended(.failure(error))
+        return .ended(await look(base, unwritten: error))
       }
     case .done:
       return .lock(.success(()))
+    }
+  }
+
+  private enum Registration {
+    case spend
+    case join(RefreshFlight)
+    case adopt(SessionRecord)
+  }
+
+  /// S6: the flight spends this record's token from now on, unless another flight of this process does already, or has done so since the
+  /// store was read: where a lock excludes nobody, two flights that set out with different tokens may find the same one there.
+  private func register(_ flight: RefreshFlight, spending record: SessionRecord) -> Registration {
+    core.withLock { core in
+      let other = core.flights.first { other in
+        other !== flight && other.base.sessionID == record.sessionID
+          && other.spends.withLock { $0 } == record.refreshToken
+      }
+      if let other { return .join(other) }
+      if let live = core.machine.live, live.record.sessionID == record.sessionID,
+        live.record.stamp > record.stamp || live.storedBase?.refreshToken == record.refreshToken
+      {
+        return .adopt(live.record)
+      }
+      flight.spends.withLock { $0 = record.refreshToken }
+      return .spend
+    }
+  }
+
+  private func joinedOutcome(_ flight: RefreshFlight) async -> RefreshOutcome {
+    do {
+      let outcome = try await flight.result.value()
+      if case .renewed(let record, _, _) = outcome { return .adopted(record) }
+      return outcome
+    } catch {
+      return .failed(.refreshFailed(nil, message: "The refresh was interrupted."))
+    }
+  }
+
+  /// S11: a store that cannot be written may still show whether the refused tokens are the session's.
+  private func look(
+    _ base: SessionRecord, unwritten error: StoreError
+  ) async -> Result<SlotTransactions.EndOutcome, StoreError> {
+    do throws(StoreError) {
+      return .success(SlotTransactions.end(try await store.read(slot), base: base, unwritten: error))
+    } catch {
+      return .failure(error)
     }
   }
 
@@ -258,10 +319,14 @@ extension SessionEngine {
     } else {
       await lock?.release()
     }
-    if case .refused(let refusal, let base, _?) = outcome {
+    switch outcome {
+    case .refused(let refusal, let base, _?):
       let note = SignOutNote(
         .refreshRefused, serverCode: refusal.code, requestID: refusal.requestID, at: time.wallClock)
-      startRemoving(base, note: note, revocation: nil)
+      // Compared again at each try: a peer that keeps to no lock may save newer tokens at any time.
+      startRemoving(base.sessionID) { _ = SlotTransactions.end(&$0, base: base, note: note) }
+    case .unended: startEnding(flight.base.sessionID)
+    default: break
     }
   }
 }

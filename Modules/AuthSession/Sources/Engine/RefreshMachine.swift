@@ -11,6 +11,7 @@ import AuthStorage
 ///               │        ├─▶ postpone ─▶ done (passing)
 ///               │        ├─▶ end ─▶ done (refused)
 ///               │        └─▶ done (the session is over here)
+///               ├─▶ end ─▶ done (refused before, which could not be written down)
 ///               └─▶ done (adopted, replaced, gone, cooling down)
 struct RefreshMachine: Sendable {
   /// What to do next.
@@ -35,6 +36,8 @@ struct RefreshMachine: Sendable {
     case savedEarlier(Result<SlotTransactions.CommitOutcome, StoreError>, record: SessionRecord?)
     case lock(Result<Void, StoreError>)
     case began(Result<SlotTransactions.BeginOutcome, StoreError>)
+    /// Another flight of this process spends the token that was found; this is how that one ended (S6).
+    case joined(RefreshOutcome)
     case answered(RefreshAnswer)
     /// Nothing was sent: the session has ended here, or was replaced, since the intent was written (S18, S20).
     case sessionOver
@@ -59,10 +62,13 @@ struct RefreshMachine: Sendable {
   private var base: SessionRecord
   /// What the store still holds, if `base` could not be saved (S13).
   private let storedBase: SessionRecord?
+  /// A refusal that could not be written down: its token is never sent again (S10).
+  private let refusal: KnownRefusal?
 
-  init(base: SessionRecord, storedBase: SessionRecord?) {
+  init(base: SessionRecord, storedBase: SessionRecord?, refusal: KnownRefusal? = nil) {
     self.base = base
     self.storedBase = storedBase
+    self.refusal = refusal
   }
 
   mutating func start() -> Effect {
@@ -95,6 +101,10 @@ struct RefreshMachine: Sendable {
       switch result {
       case .success(.begun(let record)):
         base = record
+        if let refusal, refusal.token == record.refreshToken {
+          state = .ending(refusal.refusal, base: record)
+          return .end(refusal.refusal, base: record)
+        }
         state = .sending(base: record, tries: 1)
         return .send(record)
       case .success(.adopt(let record)): return finish(.adopted(record))
@@ -104,6 +114,8 @@ struct RefreshMachine: Sendable {
       case .success(.noRefreshToken(let record)): return finish(.noRefreshToken(record))
       case .failure(let error): return finish(.failed(.storage(error)))
       }
+
+    case (.beginning, .joined(let outcome)): return finish(outcome)
 
     case (.sending(let base, let tries), .answered(let answer)):
       switch answer {
@@ -146,10 +158,11 @@ struct RefreshMachine: Sendable {
     case (.ending(let refusal, let base), .ended(let result)):
       switch result {
       case .success(.ended): return finish(.refused(refusal, base, nil))
+      case .success(.unwritten(let error)): return finish(.refused(refusal, base, error))
       case .success(.adopt(let record)): return finish(.adopted(record))
       case .success(.replaced(let record)): return finish(.replaced(record))
       case .success(.gone(let note)): return finish(.gone(note))
-      case .failure(let error): return finish(.refused(refusal, base, error))
+      case .failure(let error): return finish(.unended(KnownRefusal(token: base.refreshToken, refusal: refusal), error))
       }
 
     default:
@@ -169,6 +182,12 @@ struct RefreshMachine: Sendable {
   }
 }
 
+/// The server's refusal of one refresh token.
+struct KnownRefusal: Sendable, Hashable {
+  let token: String?
+  let refusal: RefreshRefusal
+}
+
 /// How a flight ended; `SessionMachine` turns it into a state.
 enum RefreshOutcome: Sendable {
   /// New tokens, saved, or in memory alone over what the store holds (S13).
@@ -176,8 +195,10 @@ enum RefreshOutcome: Sendable {
   case adopted(SessionRecord)
   case replaced(SessionRecord)
   case gone(SignOutNote?)
-  /// The session is over; the error says that the store could not be told (S21).
+  /// The session is over; the error says that the store shows it still and could not be told (S21).
   case refused(RefreshRefusal, SessionRecord, StoreError?)
+  /// The server refused, and the store could not be asked whether that still concerns this session (S11, S21): it is asked again.
+  case unended(KnownRefusal, StoreError)
   case passing(PassingFailure, RefreshCooldown?)
   case coolingDown(RefreshCooldown, Duration)
   case noRefreshToken(SessionRecord)

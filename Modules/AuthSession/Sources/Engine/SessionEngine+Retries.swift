@@ -8,7 +8,8 @@ import Groundwork
   import Foundation
 #endif
 
-/// What could not be written is written later: rotated tokens (S13), and the removal of a session that is over (S20, S21).
+/// What could not be written is written later: rotated tokens (S13), the end of a session that the server refused (S10), and the removal of
+/// one that is over (S20, S21).
 extension SessionEngine {
   /// Retries to save tokens that are in use from memory, until it succeeds or they are no longer the current ones.
   func startSaving(_ new: SessionRecord, over base: SessionRecord) {
@@ -34,7 +35,8 @@ extension SessionEngine {
       }
     }
     let lock = core.withLock { core -> (any RefreshLock)? in
-      guard core.saves == generation, core.machine.live?.storedBase == nil else { return nil }
+      // Whatever became of the tokens, nobody retries to save them any more: the lock has no other keeper.
+      guard core.saves == generation else { return nil }
       defer { core.retainedLock = nil }
       return core.retainedLock
     }
@@ -53,19 +55,46 @@ extension SessionEngine {
     }
   }
 
+  /// Retries to end a session that the server has refused, for as long as it is the current one: each try looks again first (S11), and
+  /// sends nothing (S10).
+  func startEnding(_ id: SessionID) {
+    let isFirst = core.withLock { core -> Bool in
+      defer { core.ending = id }
+      return core.ending != id
+    }
+    guard isFirst else { return }
+    tasks.start {
+      var delay = Duration.milliseconds(250)
+      while await self.pause(delay) {
+        delay = min(delay * 2, .seconds(30))
+        let flight = self.core.withLock { core -> RefreshFlight? in
+          guard let live = core.machine.live, live.record.sessionID == id, let refusal = live.refusal,
+            refusal.token == live.record.refreshToken
+          else {
+            core.ending = nil
+            return nil
+          }
+          return self.flight(for: live, in: &core, waits: true)
+        }
+        guard let flight else { return }
+        do { _ = try await flight.result.value() } catch { return }
+      }
+    }
+  }
+
   /// Retries to remove a session that is over, for as long as it stands in the store.
   ///
   /// This process knows that it is over and does not use it whatever the store says.
-  func startRemoving(_ record: SessionRecord, note: SignOutNote, revocation: PendingRevocation?) {
+  ///
+  /// - Parameter remove: the removal, which compares before it takes anything away.
+  func startRemoving(_ id: SessionID, _ remove: @escaping @Sendable (inout SlotChange) -> Void) {
     tasks.start {
       var delay = Duration.milliseconds(250)
       while await self.pause(delay) {
         delay = min(delay * 2, .seconds(30))
         do {
-          _ = try await self.store.update(self.slot) {
-            SlotTransactions.remove(&$0, sessionID: record.sessionID, note: note, revocation: revocation)
-          }
-          return self.tell(.persistenceRecovered(record.sessionID))
+          _ = try await self.store.update(self.slot, remove)
+          return self.tell(.persistenceRecovered(id))
         } catch {
           continue
         }

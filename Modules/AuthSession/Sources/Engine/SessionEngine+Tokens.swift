@@ -149,6 +149,8 @@ extension SessionEngine {
 
 extension SessionEngine: RequestAuthorizer {
   /// The token for a new request, and the session that it belongs to from now on (S1, S18).
+  ///
+  /// Bound: as `validAccessToken`.
   public func authorize() async throws -> RequestAuthorization {
     let now = time.sinceBoot
     let ready = core.withLock { core -> LiveSession? in
@@ -159,9 +161,14 @@ extension SessionEngine: RequestAuthorizer {
     return RequestAuthorization(live, isFreshlyRefreshed: isRefreshed)
   }
 
+  /// What a 401 leads to (S8, S9): a resend with newer tokens, bought first if need be, or nil if it is to be reported as it is.
+  ///
+  /// Bound: as `validAccessToken`.
   public func authorizeAfterUnauthorized(
     _ refused: RequestAuthorization, endpoint: String
   ) async throws -> RequestAuthorization? {
+    // S17: also a 401 that will cost no refresh may be about a session that another process has ended.
+    await checkForChanges()
     let now = time.sinceBoot
     let step = try core.withLock { core throws(SessionError) -> UnauthorizedStep in
       guard let live = core.machine.live, live.tag == refused.session else {
@@ -201,6 +208,9 @@ extension SessionEngine: RequestAuthorizer {
     case refresh(RefreshFlight)
   }
 
+  /// How the server took a request that was sent again (S9).
+  ///
+  /// Bound: returns at once.
   public func noteResend(_ authorization: RequestAuthorization, endpoint: String, accepted: Bool) async {
     let now = time.sinceBoot
     core.withLock { core in

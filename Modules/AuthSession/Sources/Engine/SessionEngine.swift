@@ -35,6 +35,8 @@ public final class SessionEngine: Sendable {
     var retainedLock: (any RefreshLock)?
     /// Grows with each retry of a save that is begun: an older one stops (S13).
     var saves: UInt64 = 0
+    /// The session whose end is being retried (S10, S21).
+    var ending: SessionID?
     /// Grows with each sign-out: a sign-in that began before one is not revived by its late answer.
     var signOuts: UInt64 = 0
     var nextChangeCheck: Duration = .zero
@@ -195,23 +197,48 @@ public final class SessionEngine: Sendable {
 
   /// Asks the store whether another process has changed it, and follows (S17).
   ///
-  /// While tokens are being used the engine does this by itself. A store that cannot be asked changes nothing.
+  /// While tokens are being used the engine does this by itself; `ChangeWatch` does it also while they are not. A store that cannot be
+  /// asked changes nothing, and is asked again the next time. Bound: the store's own.
   public func checkForChanges() async {
     do {
-      let counter = try await store.changeCounter()
-      let hasChanged = core.withLock { core -> Bool in
-        defer { core.lastChangeCounter = counter }
-        return core.lastChangeCounter != counter
-      }
-      if hasChanged {
-        let before = core.withLock { $0.happenings }
-        let slot = try await store.read(slot)
-        core.withLock { core in _ = feedReading(.read(slot), begunAt: before, to: &core) }
+      // A reading that something has overtaken is no news, and is made again: no later check need come.
+      for _ in 0..<4 {
+        let counter = try await store.changeCounter()
+        let (hasChanged, before) = core.withLock { core -> (Bool, UInt64) in
+          defer { core.lastChangeCounter = counter }
+          return (core.lastChangeCounter != counter, core.happenings)
+        }
+        guard hasChanged else { break }
+        if follow(try await store.read(slot), begunAt: before) { break }
       }
     } catch {
-      // The session in use goes on being used from memory (S21); the next refresh meets the same error and tells.
-      handle(.unreadable(error))
+      // The session in use goes on being used from memory (S21); the next refresh meets the same error and tells. What has changed
+      // was not seen: the next check reads again, whatever the counter says.
+      handle(.unreadable(error)) { $0.lastChangeCounter = nil }
     }
     core.withLock { $0.isCheckingForChanges = false }
+  }
+
+  /// False if the reading was overtaken.
+  private func follow(_ slot: SlotState, begunAt before: UInt64) -> Bool {
+    typealias Orphan = (new: SessionRecord, base: SessionRecord, lock: (any RefreshLock)?)
+    let (isNews, orphan) = core.withLock { core -> (Bool, Orphan?) in
+      let live = core.machine.live
+      guard feedReading(.read(slot), begunAt: before, to: &core) else { return (false, nil) }
+      guard let live, let base = live.storedBase, core.machine.live?.record.sessionID != live.record.sessionID else {
+        return (true, nil)
+      }
+      defer { core.retainedLock = nil }
+      return (true, (live.record, base, core.retainedLock))
+    }
+    guard let orphan else { return isNews }
+    // Tokens that were in memory alone have lost their session: they are revoked, by the outbox if it can be written (S13, S19).
+    tasks.start {
+      await orphan.lock?.release()
+      if case .failure = await self.save(orphan.new, over: orphan.base) {
+        await self.revokeNow(PendingRevocation(orphan.new, id: self.options.makeID()))
+      }
+    }
+    return true
   }
 }

@@ -20,6 +20,8 @@ struct LiveSession: Sendable {
   var age: TokenAge
   /// An intent of an earlier life is pending: retried before the token is used (S16).
   var needsRecovery = false
+  /// The server's refusal of the refresh token, while it cannot be written down (S10, S11, S21).
+  var refusal: KnownRefusal?
   /// Endpoints that refused the current access token (S9).
   var refusedBy: Set<String> = []
 }
@@ -67,6 +69,8 @@ struct SessionMachine: Sendable {
     /// A record that could not be saved has been saved.
     case saved(SessionRecord)
     case learnedUser(SessionUser, of: SessionID)
+    /// A sign-in failed, and the store may hold its session: that is never followed (S21).
+    case discarded(SessionID)
   }
 
   /// Changes the state and returns what to tell.
@@ -97,6 +101,9 @@ struct SessionMachine: Sendable {
       live?.record.user = user
       summarize()
       events = []
+    case .discarded(let id):
+      remember(id, .ended(.elsewhere))
+      events = []
     }
     if state != before { sequence += 1 }
     return events
@@ -111,8 +118,7 @@ struct SessionMachine: Sendable {
         state = .signedOut(SignedOutReason(slot.lastSignOut))
         return []
       }
-      // A record that was never saved cannot be missing (S13).
-      return live.storedBase == nil && slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
+      return slot.record == nil ? end(live.record.sessionID, elsewhere(slot.lastSignOut)) : []
     }
     let needsRecovery = slot.intent?.version == record.version
     guard let live else {
@@ -178,6 +184,10 @@ struct SessionMachine: Sendable {
     case .refused(let refusal, _, let error):
       let events = end(id, .refreshRefused(code: refusal.code, requestID: refusal.requestID))
       return events + (error.map { [.persistenceFailed(id, $0)] } ?? [])
+    case .unended(let refusal, let error):
+      // S11: nobody ends a session without having looked whether it is still the same.
+      live?.refusal = refusal
+      return [.refreshFailing(id, .storage(error))]
     case .noRefreshToken(let record):
       // Nothing can renew it: once its token is known to be dead, the session is over, with a reason (amplify-swift#3943).
       let age = TokenAge(record, at: now, options: options)

@@ -130,9 +130,21 @@ enum SlotTransactions {
 
   enum EndOutcome: Sendable {
     case ended(SignOutNote)
+    /// The same tokens still stand there, and what stands there cannot be changed.
+    case unwritten(StoreError)
     case adopt(SessionRecord)
     case replaced(SessionRecord)
     case gone(SignOutNote?)
+  }
+
+  /// S11: what can be read, if nothing can be written.
+  static func end(_ state: SlotState, base: SessionRecord, unwritten error: StoreError) -> EndOutcome {
+    switch standing(state, from: base) {
+    case .gone(let note): .gone(note)
+    case .replaced(let record): .replaced(record)
+    case .newer(let record): .adopt(record)
+    case .same: .unwritten(error)
+    }
   }
 
   /// S10, S11: the refused session ends, unless somebody else has meanwhile refreshed or replaced it.
@@ -142,7 +154,7 @@ enum SlotTransactions {
     case .replaced(let record): return .replaced(record)
     case .newer(let record): return .adopt(record)
     case .same:
-      change.state = SlotState(lastSignOut: note)
+      change.state = SlotState(lastSignOut: note, connection: change.state.connection)
       return .ended(note)
     }
   }
@@ -192,7 +204,7 @@ extension SlotTransactions {
 
   /// S20: removes one session by its id, never another one's, and puts its newest tokens into the outbox.
   static func remove(
-    _ change: inout SlotChange, sessionID: SessionID, note: SignOutNote, revocation: PendingRevocation?
+    _ change: inout SlotChange, sessionID: SessionID, note: SignOutNote?, revocation: PendingRevocation?
   ) -> RemoveOutcome {
     var revocation = revocation
     defer { if let revocation { change.revocations.append(revocation) } }
@@ -203,7 +215,7 @@ extension SlotTransactions {
       revocation?.accessToken = record.accessToken
       revocation?.refreshToken = record.refreshToken
     }
-    change.state = SlotState(lastSignOut: note)
+    change.state = SlotState(lastSignOut: note, connection: change.state.connection)
     return .removed
   }
 }

@@ -16,6 +16,8 @@ func firstWithin<Value: Sendable>(
       try await time.sleep(for: bound)
       if time.sinceBoot - end > .seconds(1) { try await time.sleep(for: .seconds(1)) }
       result.resolve(nil)
+      // At once, not when the caller goes on: an answer that came in between would be lost though it had been there.
+      work.cancel()
     } catch {
       // Cancelled: the operation was first.
       return

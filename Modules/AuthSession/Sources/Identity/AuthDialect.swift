@@ -12,4 +12,10 @@ public struct AuthDialect: RawRepresentable, Sendable, Hashable, ExpressibleBySt
   public static let chirp: AuthDialect = "chirp"
   /// D2: username and password, `/envelope/…`, no lifetimes.
   public static let envelope: AuthDialect = "envelope"
+  /// D4: the Supabase auth API, `/auth/v1/…`.
+  public static let supabase: AuthDialect = "supabase"
+  /// RFC 6749 and its family: an authorization server, with or without OpenID Connect.
+  public static let oauth2: AuthDialect = "oauth2"
+  /// A server that a program describes by a `RESTDescription`.
+  public static let rest: AuthDialect = "rest"
 }

@@ -50,4 +50,10 @@ public struct SignOutResult: Sendable, Hashable {
   public var wasSignedIn: Bool
   /// Whether the server has revoked the tokens; if not, a later networked call tries again (S20).
   public var revoked: Bool
+
+  /// Makes a result from its parts.
+  public init(wasSignedIn: Bool, revoked: Bool) {
+    self.wasSignedIn = wasSignedIn
+    self.revoked = revoked
+  }
 }

@@ -1,3 +1,5 @@
+internal import Groundwork
+
 #if canImport(Glibc)
   import Glibc
 #elseif canImport(Darwin)
@@ -46,7 +48,7 @@ private final class ThreadQueue: @unchecked Sendable {
     if !isFirst { pthread_cond_signal(arrival) }
     pthread_mutex_unlock(mutex)
     guard isFirst else { return }
-    if startThread() { return }
+    if SystemThread.start({ self.serve(waits: true) }) { return }
     // No thread to be had: the caller's does the work, one job at a time as ever, rather than nobody.
     serve(waits: false)
   }
@@ -76,35 +78,4 @@ private final class ThreadQueue: @unchecked Sendable {
     isServed = false
     pthread_mutex_unlock(mutex)
   }
-
-  /// Starts the thread with all signals blocked: they are for the program's own threads.
-  private func startThread() -> Bool {
-    var all = sigset_t()
-    var before = sigset_t()
-    sigfillset(&all)
-    pthread_sigmask(SIG_SETMASK, &all, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let context = Unmanaged.passRetained(self)
-    #if canImport(Darwin)
-      var thread: pthread_t?
-      let failure = pthread_create(&thread, nil, { threadMain($0) }, context.toOpaque())
-      if failure == 0, let thread { pthread_detach(thread) }
-    #else
-      var thread = pthread_t()
-      let failure = pthread_create(&thread, nil, { threadMain($0) }, context.toOpaque())
-      if failure == 0 { pthread_detach(thread) }
-    #endif
-    if failure != 0 { context.release() }
-    return failure == 0
-  }
-
-  fileprivate func runThread() {
-    serve(waits: true)
-  }
-}
-
-private func threadMain(_ context: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-  guard let context else { return nil }
-  Unmanaged<ThreadQueue>.fromOpaque(context).takeRetainedValue().runThread()
-  return nil
 }

@@ -83,7 +83,7 @@ public enum SessionMigration: Sendable {
     let copied = try await destination.update(slot) { change -> Bool in
       if let record = state.record {
         if let there = change.state.record { return there.holdsSameTokens(as: record) }
-        change.state = SlotState(record: record, cooldown: state.cooldown)
+        change.state = SlotState(record: record, cooldown: state.cooldown, connection: state.connection)
         return true
       }
       // A note is worth less than anything that stands there already.

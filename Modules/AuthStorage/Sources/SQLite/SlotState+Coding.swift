@@ -83,6 +83,7 @@ extension SlotState {
         writer.put(4, lastSignOut.at)
       }
     }
+    writer.put(5, connection)
   }
 
   /// Reads what `encoded` gave, or what a later version with more fields did.
@@ -115,6 +116,7 @@ extension SlotState {
         SignOutNote.Reason(rawValue: reason) ?? .elsewhere, serverCode: inner.text(2), requestID: inner.text(3),
         at: inner.date(4) ?? .distantPast)
     }
+    connection = fields.text(5)
   }
 }
 

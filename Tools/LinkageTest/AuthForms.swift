@@ -1,0 +1,3 @@
+import AuthForms
+
+print(LoginViewModel.self)

@@ -1,0 +1,3 @@
+import AuthModels
+
+print(Credentials(identifier: "anna@example.com", password: "password123"))

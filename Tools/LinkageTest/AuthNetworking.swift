@@ -1,0 +1,3 @@
+import AuthNetworking
+
+print(API.me().path)

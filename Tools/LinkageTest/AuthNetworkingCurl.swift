@@ -1,0 +1,5 @@
+import AuthNetworking
+import AuthNetworkingCurl
+
+let transport: any HTTPTransport = CurlTransport()
+print(type(of: transport))

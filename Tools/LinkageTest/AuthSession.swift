@@ -1,0 +1,3 @@
+import AuthSession
+
+print(try ServerIdentity("https://auth.example.com").text)

@@ -1,0 +1,3 @@
+import AuthStorageSecretService
+
+print(SecretServiceItems.self)

@@ -1,0 +1,3 @@
+import Groundwork
+
+print(SystemClock().sinceBoot > .zero ? "ready" : "no clock")

@@ -1,0 +1,4 @@
+import MockServerCore
+
+let server = MockAuthServer(configuration: MockServerConfiguration())
+print(type(of: server))

@@ -1,0 +1,5 @@
+import MockServerCore
+import MockServerInProcess
+
+let transport = InProcessTransport(server: MockAuthServer(configuration: MockServerConfiguration()))
+print(type(of: transport))

@@ -1,0 +1,5 @@
+import Groundwork
+import VirtualTime
+
+let clock = VirtualClock()
+print(clock.sinceBoot)
