@@ -5,6 +5,9 @@ const tabListeners = [];
 const onTab = (listener) => tabListeners.push(listener);
 const isShown = (name) => !$(`panel-${name}`).hidden;
 
+/** `#/requests`: with the slash no element has that id, and the browser moves neither view nor focus there. */
+const hashTab = () => location.hash.replace(/^#\/?/, "");
+
 function showTab(name, options = {}) {
   const chosen = $(`tab-${name}`) ?? tabs[0];
   for (const tab of tabs) {
@@ -15,7 +18,7 @@ function showTab(name, options = {}) {
   }
   const id = chosen.id.slice(4);
   if (options.focus) chosen.focus();
-  if (location.hash.slice(1) !== id) history.replaceState(null, "", `#${id}`);
+  if (hashTab() !== id) history.replaceState(null, "", `#/${id}`);
   for (const listener of tabListeners) listener(id);
 }
 
@@ -29,7 +32,7 @@ for (const [index, tab] of tabs.entries()) {
     showTab(tabs[(next + tabs.length) % tabs.length].id.slice(4), { focus: true });
   });
 }
-addEventListener("hashchange", () => showTab(location.hash.slice(1)));
+addEventListener("hashchange", () => showTab(hashTab()));
 
 function count(name, number) {
   put(document.querySelector(`[data-count="${name}"]`), number ? String(number) : "");

@@ -5,5 +5,5 @@ setUpRequests();
 setUpSessions();
 setUpSequence();
 setUpRules();
-showTab(location.hash.slice(1));
+showTab(hashTab());
 follow();

@@ -7,6 +7,7 @@ extension DashboardPage {
     const tabListeners = [];
     const onTab = (listener) => tabListeners.push(listener);
     const isShown = (name) => !$(`panel-${name}`).hidden;
+    const hashTab = () => location.hash.replace(/^#\/?/, "");
     function showTab(name, options = {}) {
     const chosen = $(`tab-${name}`) ?? tabs[0];
     for (const tab of tabs) {
@@ -17,7 +18,7 @@ extension DashboardPage {
     }
     const id = chosen.id.slice(4);
     if (options.focus) chosen.focus();
-    if (location.hash.slice(1) !== id) history.replaceState(null, "", `#${id}`);
+    if (hashTab() !== id) history.replaceState(null, "", `#/${id}`);
     for (const listener of tabListeners) listener(id);
     }
     for (const [index, tab] of tabs.entries()) {
@@ -30,7 +31,7 @@ extension DashboardPage {
     showTab(tabs[(next + tabs.length) % tabs.length].id.slice(4), { focus: true });
     });
     }
-    addEventListener("hashchange", () => showTab(location.hash.slice(1)));
+    addEventListener("hashchange", () => showTab(hashTab()));
     function count(name, number) {
     put(document.querySelector(`[data-count="${name}"]`), number ? String(number) : "");
     }

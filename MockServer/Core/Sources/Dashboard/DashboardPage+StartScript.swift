@@ -10,7 +10,7 @@ extension DashboardPage {
     setUpSessions();
     setUpSequence();
     setUpRules();
-    showTab(location.hash.slice(1));
+    showTab(hashTab());
     follow();
     """#
 }
