@@ -63,6 +63,10 @@ extension MockRealm {
         for script in new.scripts where !old.scripts.contains(script) { state.scripts.set(script) }
         state.events.publish(.changed(.scripts), &effects)
       }
+      if old.clients != new.clients {
+        state.oauth.clients = new.clients
+        state.events.publish(.changed(.policy), &effects)
+      }
       if old.users != new.users {
         for user in new.users where !old.users.contains(user) {
           // Whoever has taken the email or the name meanwhile keeps it.

@@ -14,6 +14,8 @@ public struct MockRealmConfiguration: Sendable, Hashable {
   public var startsAt: Date?
   /// The users that it begins with, in place of those of every realm.
   public var users: [MockSeedUser]?
+  /// The OAuth clients that it begins with, in place of those of every realm.
+  public var clients: [MockOAuthClient]?
   /// The scripts that it begins with, in place of those of every realm.
   public var scripts: [MockScript]?
   /// How many feed items it begins with.
@@ -22,12 +24,13 @@ public struct MockRealmConfiguration: Sendable, Hashable {
   /// Makes a difference.
   public init(
     policy: MockPolicy? = nil, clock: MockClockMode? = nil, startsAt: Date? = nil, users: [MockSeedUser]? = nil,
-    scripts: [MockScript]? = nil, feedItems: Int? = nil
+    clients: [MockOAuthClient]? = nil, scripts: [MockScript]? = nil, feedItems: Int? = nil
   ) {
     self.policy = policy
     self.clock = clock
     self.startsAt = startsAt
     self.users = users
+    self.clients = clients
     self.scripts = scripts
     self.feedItems = feedItems
   }
@@ -42,6 +45,7 @@ extension MockServerConfiguration {
     configuration.clock = own.clock ?? clock
     configuration.startsAt = own.startsAt ?? startsAt
     configuration.users = own.users ?? users
+    configuration.clients = own.clients ?? clients
     configuration.scripts = own.scripts ?? scripts
     configuration.feedItems = own.feedItems ?? feedItems
     return configuration

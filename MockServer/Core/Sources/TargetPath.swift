@@ -9,9 +9,10 @@ struct TargetPath {
 
   /// Nil for a target that has no path, or whose realm has no proper name.
   init?(_ target: String) {
-    // Nearly every target is a plain path of the root realm, and is taken as it is.
+    // Nearly every target is a plain path of the root realm, and is taken as it is; `/.well-known/…` may name another.
     let isPlain = target.utf8.withContiguousStorageIfAvailable { bytes in
-      bytes.first == UInt8(ascii: "/") && !bytes.dropFirst().starts(with: [UInt8(ascii: "r"), UInt8(ascii: "/")])
+      bytes.first == UInt8(ascii: "/") && bytes.dropFirst().first != UInt8(ascii: ".")
+        && !bytes.dropFirst().starts(with: [UInt8(ascii: "r"), UInt8(ascii: "/")])
         && !bytes.contains { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
     }
     if isPlain == true {

@@ -27,9 +27,20 @@ enum ConfigurationFormat {
     FieldShape("now", .text, "the time at which a realm begins, ISO 8601"),
     FieldShape("policy", .object(policy), "how tokens and time are treated"),
     FieldShape("users", .list(.object(user)), "the users that a realm begins with"),
+    FieldShape("clients", .list(.object(client)), "the OAuth clients that a realm begins with"),
     FieldShape("scripts", .list(script), "what the first requests get"),
     FieldShape("feedItems", .integer(0...10_000), "how many feed items a realm begins with"),
   ]
+
+  private static let client = ObjectShape(
+    "a client",
+    [
+      FieldShape("id", .text, "the client_id", isRequired: true),
+      FieldShape("secret", .text, "the secret; without one the client is public"),
+      FieldShape("redirectURIs", .list(.text), "where codes may be sent"),
+      FieldShape("grants", .list(.text), "the grants that it may use"),
+      FieldShape("scopes", .list(.text), "the scopes that it may have"),
+    ])
 
   private static let user = ObjectShape(
     "a user",

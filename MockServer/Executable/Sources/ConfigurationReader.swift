@@ -111,6 +111,7 @@ struct ConfigurationReader {
     configuration.clock = own.clock ?? configuration.clock
     configuration.startsAt = own.startsAt ?? configuration.startsAt
     configuration.users = own.users ?? configuration.users
+    configuration.clients = own.clients ?? configuration.clients
     configuration.scripts = own.scripts ?? configuration.scripts
     configuration.feedItems = own.feedItems ?? configuration.feedItems
     configuration.seed = root["seed"]?.integer.map { UInt64(clamping: $0) } ?? configuration.seed
@@ -137,9 +138,25 @@ struct ConfigurationReader {
       }
     }
     if let users = node["users"] { realm.users = self.users(users.elements) }
+    if let clients = node["clients"] { realm.clients = self.clients(clients.elements) }
     if let list = node["scripts"] { realm.scripts = scripts(list.elements) }
     realm.feedItems = node["feedItems"]?.integer
     return realm
+  }
+
+  private mutating func clients(_ nodes: [YAMLNode]) -> [MockOAuthClient] {
+    var clients: [MockOAuthClient] = []
+    for node in nodes {
+      let client = attempt(at: node.mark) { () throws(MockServerError) in
+        let client = try MockOAuthClient(json: node.json)
+        guard !clients.contains(where: { $0.id == client.id }) else {
+          throw MockServerError(.taken, "another client has the id \"\(client.id)\"")
+        }
+        return client
+      }
+      if let client { clients.append(client) }
+    }
+    return clients
   }
 
   private mutating func users(_ nodes: [YAMLNode]) -> [MockSeedUser] {

@@ -39,13 +39,18 @@ struct ConfigurationTests {
         refreshTTL: 86400
         rotation: grace
         grace: 20s
-        tokens: opaque
+        tokens: jwt-es256
+        autoconfirm: false
+        supabaseErrors: oauth
+        idTokenFlaw: expired
         clockSkew: -1h
         rateLimit: {limit: 3, per: 1m, operations: [login, refresh]}
         cors: {origins: ["http://localhost:3000"], maxAge: 5m}
       users:
         - {username: anna, email: anna@example.com, password: "12345678"}
         - {username: ben, email: ben@example.com, password: 12345678}
+      clients:
+        - {id: app, secret: app-secret, redirectURIs: ["https://app.example/cb"], grants: [password], scopes: [a, b]}
       scripts:
         - operation: refresh
           actions:
@@ -69,8 +74,15 @@ struct ConfigurationTests {
       accessTTL: .seconds(300), refreshTTL: .seconds(86400), rotation: .grace, grace: .seconds(20),
       clockSkew: .seconds(-3600),
       rateLimit: MockRateLimit(limit: 3, per: .seconds(60), operations: [.login, .refresh]),
-      cors: MockCORS(origins: ["http://localhost:3000"], maxAge: .seconds(300)))
+      cors: MockCORS(origins: ["http://localhost:3000"], maxAge: .seconds(300)), tokens: .es256, autoconfirm: false,
+      supabaseErrors: .oauth, idTokenFlaw: .expired)
     #expect(configuration.policy == policy)
+    #expect(
+      configuration.clients == [
+        MockOAuthClient(
+          id: "app", secret: "app-secret", redirectURIs: ["https://app.example/cb"], grants: [.password],
+          scopes: ["a", "b"])
+      ])
     #expect(configuration.users.map(\.password) == ["12345678", "12345678"])
     #expect(
       configuration.scripts == [
@@ -158,7 +170,7 @@ struct ConfigurationTests {
       ),
       (
         "realms:\n  a:\n    seed: 1\n",
-        ["f:3:5: a realm has no \"seed\". Known: clock, now, policy, users, scripts, feedItems"]
+        ["f:3:5: a realm has no \"seed\". Known: clock, now, policy, users, clients, scripts, feedItems"]
       ),
       ("now: tomorrow\n", ["f:1:6: this is no ISO 8601 time from 1970 to 9999, say 2030-01-31T12:00:00Z"]),
       ("policy: {cors: {origins: [localhost]}}\n", []), ("", ["f:1:1: the file is empty"]),
