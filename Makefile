@@ -34,10 +34,10 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e e2e-prove e2e-soak consumer serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop browser-test dashboard pictures docs install clean
+.PHONY: help bootstrap build test e2e e2e-prove e2e-soak consumer serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop browser-test dashboard dashboard-pictures pictures docs install clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
@@ -169,6 +169,11 @@ browser-test: ## drive the mock server's dashboard in a real browser (Chromium):
 	$(require)
 	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
 	@Tools/BrowserTests/run .build/debug/mock-server $(ARGS)
+
+dashboard-pictures: ## take the documentation's pictures of the dashboard anew, in Chromium (Documentation/pictures)
+	$(require)
+	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@Tools/BrowserTests/pictures.py .build/debug/mock-server Documentation/pictures
 
 dashboard: ## make the Swift sources of the dashboard from MockServer/Dashboard/Page
 	@Tools/dashboard

@@ -35,13 +35,21 @@ struct ExchangeRing: Sendable {
   private var kept: [Kept?] = []
 
   subscript(seq: Int) -> Kept? {
-    guard seq > 0, !kept.isEmpty, let found = kept[seq % Self.capacity], found.seq == seq else { return nil }
+    guard seq > 0, !kept.isEmpty, let found = kept[seq % kept.count], found.seq == seq else { return nil }
     return found
   }
 
   mutating func keep(_ request: MockRequest, _ reply: MockReply, under seq: Int) {
-    if kept.isEmpty { kept = Array(repeating: nil, count: Self.capacity) }
-    kept[seq % Self.capacity] = Kept(
+    if seq >= kept.count, kept.count < Self.capacity {
+      // Thousands of realms see a handful of requests each: the ring grows with them. Until it is full, a number is its place.
+      var size = max(kept.count, 8)
+      while size <= seq, size < Self.capacity { size *= 2 }
+      kept += Array(repeating: nil, count: size - kept.count)
+    }
+    let place = seq % kept.count
+    // One that was kept back for long has lost its place to a newer one.
+    if let newer = kept[place], newer.seq > seq { return }
+    kept[place] = Kept(
       seq: seq, target: request.target, request: Side(headers: request.headers, body: request.body),
       reply: Side(status: reply.status, headers: reply.headers, body: reply.body))
   }
