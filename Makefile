@@ -34,10 +34,10 @@ sources = Package.swift Modules MockServer E2ETests Tools
 run_e2e = .build/debug/e2e run E2ETests/Scenarios $(if $(findstring --driver,$(ARGS)),,$(DRIVERS:%=--driver %)) \
   $(if $(findstring --report,$(ARGS)),,--report $(REPORTS)) $(ARGS)
 
-.PHONY: help bootstrap build test e2e e2e-prove e2e-soak consumer serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop pictures docs install clean
+.PHONY: help bootstrap build test e2e e2e-prove e2e-soak consumer serve simulate bench bench-check linkage lint format coverage sanitize kill-trials mutants fuzz fuzz-server openapi-check soak-store interop browser-test dashboard dashboard-pictures pictures docs install clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-18s %s\n", $$1, $$2 }' Makefile
 	@echo 'OFFLINE=1 never calls apt; SWIFT_BUILD_FLAGS="…" adds to every debug build; ARGS="…" goes to e2e, serve, bench, fuzz and soak-store.'
 
 bootstrap: ## check for Swift and the system libraries, and install what is missing (apt, as root)
@@ -115,6 +115,7 @@ lint: ## check format and house rules; prints file:line and the remedy
 	  status=1; echo "The format differs from .swift-format. Remedy: make format"; }; \
 	Tools/Lint/run || status=1; \
 	Tools/check-ui parse || status=1; \
+	Tools/dashboard --check || status=1; \
 	exit $$status
 
 format: ## rewrite the sources to .swift-format
@@ -163,6 +164,19 @@ pictures: ## draw the documentation's pictures of the terminal anew, from the bu
 	@for product in chirp terminal-pictures; do $(SWIFT) build $(SWIFT_BUILD_FLAGS) --product $$product >&2; done
 	@mkdir -p Documentation/pictures
 	@.build/debug/terminal-pictures .build/debug/chirp Documentation/pictures
+
+browser-test: ## drive the mock server's dashboard in a real browser (Chromium): its flows, keyboard, contrast, what no other site may do
+	$(require)
+	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@Tools/BrowserTests/run .build/debug/mock-server $(ARGS)
+
+dashboard-pictures: ## take the documentation's pictures of the dashboard anew, in Chromium (Documentation/pictures)
+	$(require)
+	@$(SWIFT) build $(SWIFT_BUILD_FLAGS) --product mock-server >&2
+	@Tools/BrowserTests/pictures.py .build/debug/mock-server Documentation/pictures
+
+dashboard: ## make the Swift sources of the dashboard from MockServer/Dashboard/Page
+	@Tools/dashboard
 
 interop: ## let clients from PyPI speak to the mock server, and chirp to servers from PyPI (Django, FastAPI), all unchanged
 	$(require)

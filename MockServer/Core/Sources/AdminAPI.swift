@@ -16,23 +16,37 @@ struct AdminAPI {
 
   /// Every call with its methods: what is answered, and what the OpenAPI document describes.
   static let calls: [String: [String]] = [
-    "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"], "/__mock/users": ["POST"],
-    "/__mock/sessions": ["POST"], "/__mock/revoke": ["POST"], "/__mock/policy": ["PUT"],
+    "/__mock/state": ["GET"], "/__mock/reset": ["POST"], "/__mock/clock": ["POST"],
+    "/__mock/users": ["POST", "PUT", "DELETE"], "/__mock/sessions": ["GET", "POST"], "/__mock/revoke": ["POST"],
+    "/__mock/policy": ["PUT"],
     "/__mock/scripts": ["GET", "PUT", "DELETE"], "/__mock/journal": ["GET"], "/__mock/journal/count": ["GET"],
-    "/__mock/journal/order": ["POST"], "/__mock/connections": ["POST"], "/__mock/release": ["POST"],
+    "/__mock/journal/order": ["POST"], "/__mock/journal/entry": ["GET"], "/__mock/connections": ["POST"],
+    "/__mock/release": ["POST"],
     "/__mock/events": ["GET"], "/__mock/realms": ["GET", "DELETE"], "/__mock/openapi.json": ["GET"],
     "/__mock/keys": ["GET"], "/__mock/clients": ["GET", "PUT"], "/__mock/mails": ["GET"],
   ]
 
   func receive(
-    _ request: MockRequest, path: String, query: Substring, deliver: @escaping @Sendable (MockDelivery) -> Void
+    _ request: MockRequest, path: String, query: Substring, deliver send: @escaping @Sendable (MockDelivery) -> Void
   ) {
+    let deliver: @Sendable (MockDelivery) -> Void = { delivery in
+      var guarded = delivery
+      guarded.reply.headers += Self.guards
+      send(guarded)
+    }
     func refuse(_ status: Int, _ code: String, _ reason: String, allow: [String] = []) {
       var reply = Chirp.error(status, code, reason)
       if !allow.isEmpty { reply.headers.append(MockRequest.Field("Allow", allow.joined(separator: ", "))) }
       deliver(MockDelivery(reply: reply))
     }
-    if let reason = refusal(of: request) { return refuse(403, "forbidden", reason) }
+    let isPage = path == "/__mock/" || path == "/__mock"
+    if let reason = refusal(of: request, isPage: isPage) { return refuse(403, "forbidden", reason) }
+    if isPage {
+      guard ["GET", "HEAD"].contains(request.method) else {
+        return refuse(405, "method_not_allowed", "The dashboard answers GET only.", allow: ["GET", "HEAD"])
+      }
+      return deliver(MockDelivery(reply: path == "/__mock" ? DashboardPage.redirect : DashboardPage.reply))
+    }
     guard let methods = Self.calls[path] else {
       return refuse(404, "not_found", FieldReader.unknown("admin call", path, among: Self.calls.keys.sorted()))
     }
@@ -59,14 +73,22 @@ struct AdminAPI {
         switch error.code {
         case .invalidRequest: 400
         case .taken: 409
-        case .unknownUser: 404
+        case .unknownUser, .unknownSession, .forgotten: 404
         }
       refuse(status, error.code == .invalidRequest ? "bad_request" : error.code.rawValue, error.message)
     }
   }
 
+  /// What every answer has: never kept, never taken for another type, never read from another site.
+  private static let guards = [
+    MockRequest.Field("Cache-Control", "no-store"), MockRequest.Field("X-Content-Type-Options", "nosniff"),
+    MockRequest.Field("Cross-Origin-Resource-Policy", "same-origin"),
+  ]
+
   /// Why a request may not reach the admin API at all.
-  private func refusal(of request: MockRequest) -> String? {
+  ///
+  /// The page itself may be opened by a link on another site: it holds no data, and no other site can look into it.
+  private func refusal(of request: MockRequest, isPage: Bool) -> String? {
     let host = request.header("Host")
     if !server.configuration.allowRemoteAdmin {
       guard request.isLoopback else { return "The admin API answers loopback only (--allow-remote-admin)." }
@@ -80,7 +102,9 @@ struct AdminAPI {
       }
       if !own { return "The admin API takes no request from another origin." }
     }
-    if let site = request.header("Sec-Fetch-Site"), site != "same-origin", site != "none" {
+    if let site = request.header("Sec-Fetch-Site"), site != "same-origin", site != "none",
+      !(isPage && request.header("Sec-Fetch-Dest") == "document")
+    {
       return "The admin API takes no request from another site."
     }
     return nil
@@ -112,7 +136,10 @@ struct AdminAPI {
       realm.reset()
       return nil
     case ("/__mock/clock", _): return try setClock(body(request))
-    case ("/__mock/users", _): return try addUsers(body(request))
+    case ("/__mock/users", "POST"): return try addUsers(body(request))
+    case ("/__mock/users", "PUT"): return try changeUser(body(request))
+    case ("/__mock/users", _): return try deleteUser(query)
+    case ("/__mock/sessions", "GET"): return try showFamily(query)
     case ("/__mock/sessions", _): return try mintSession(body(request))
     case ("/__mock/revoke", _): return try revoke(body(request))
     case ("/__mock/policy", _): return try setPolicy(body(request))
@@ -124,6 +151,7 @@ struct AdminAPI {
       realm.script(try MockScript(json: body(request)))
       return nil
     case ("/__mock/journal", _): return try journal(query)
+    case ("/__mock/journal/entry", _): return try showExchange(query)
     case ("/__mock/openapi.json", _): return OpenAPI.document(realm: realm.name)
     case ("/__mock/keys", _): return keys()
     case ("/__mock/clients", "GET"): return clients()
@@ -281,9 +309,7 @@ struct AdminAPI {
 
   /// Server-sent events (HTML Living Standard §9.2): `event: request` with a journal entry, `event: changed` with its kind.
   private func followEvents(deliver: @escaping @Sendable (MockDelivery) -> Void) {
-    let headers = [
-      MockRequest.Field("Content-Type", "text/event-stream"), MockRequest.Field("Cache-Control", "no-store"),
-    ]
+    let headers = [MockRequest.Field("Content-Type", "text/event-stream")]
     deliver(MockDelivery(reply: MockReply(status: 200, headers: headers), stream: realm.eventBytes()))
   }
 }

@@ -76,6 +76,9 @@ struct Journal: Sendable {
     return (skipped..<entries.count).map { entries[(head + $0) % entries.count] }
   }
 
+  /// The entry of a number, if it has not fallen out.
+  func entry(_ seq: Int) -> MockJournalEntry? { index(of: seq).map { entries[$0] } }
+
   func count(_ filter: MockJournalFilter) -> Int {
     counts.reduce(0) { sum, pair in Self.matches(filter, pair.key) ? sum + pair.value : sum }
   }

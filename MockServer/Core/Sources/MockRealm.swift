@@ -151,9 +151,7 @@ public final class MockRealm: Sendable {
     user: String, dialect: MockDialect = .chirp, accessTTL: Duration? = nil, refreshTTL: Duration? = nil
   ) throws(MockServerError) -> MockMintedSession {
     try step { state, now, effects throws(MockServerError) in
-      guard let found = state.user(email: user) ?? state.users[user] else {
-        throw MockServerError(.unknownUser, "no user has the email or id \"\(user.prefix(80))\"")
-      }
+      let found = try state.requiredUser(user)
       let kind = state.kind(of: dialect, now: now)
       let grant = state.issue(for: found.id, kind: kind, accessTTL: accessTTL, refreshTTL: refreshTTL, now: now)
       state.events.publish(.changed(.sessions), &effects)
@@ -176,13 +174,28 @@ public final class MockRealm: Sendable {
   /// Until then every sign-in, refresh and token of theirs is refused.
   /// - Parameter user: an email or an id.
   /// - Throws: `MockServerError`, code `unknownUser`.
-  public func ban(user: String, for duration: Duration) throws(MockServerError) {
+  @discardableResult
+  public func ban(user: String, for duration: Duration) throws(MockServerError) -> MockUser {
     try step { state, now, effects throws(MockServerError) in
-      guard let found = state.user(email: user) ?? state.users[user] else {
-        throw MockServerError(.unknownUser, "no user has the email or id \"\(user.prefix(80))\"")
-      }
-      state.ban(found.id, until: duration > .zero ? now.adding(duration) : nil, now: now)
+      let id = try state.requiredUser(user).id
+      state.ban(id, until: duration > .zero ? now.adding(duration) : nil, now: now)
       state.events.publish(.changed(.users), &effects)
+      return MockUser(try state.requiredUser(id))
+    }
+  }
+
+  /// Deletes a user for good, and ends their sessions; tells how many that were.
+  ///
+  /// - Parameter user: an email or an id.
+  /// - Throws: `MockServerError`, code `unknownUser`.
+  @discardableResult
+  public func deleteUser(_ user: String) throws(MockServerError) -> Int {
+    try step { state, _, effects throws(MockServerError) in
+      let id = try state.requiredUser(user).id
+      let count = state.endSessions(of: id, by: .admin)
+      _ = state.removeUser(id)
+      state.events.publish(.changed(.users), &effects)
+      return count
     }
   }
 

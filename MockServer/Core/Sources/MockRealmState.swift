@@ -53,6 +53,29 @@ public struct MockSession: Sendable, Hashable {
   public var refreshExpiresAt: Date
   /// Why it is over, if it is.
   public var endedBy: MockSessionEnd?
+
+  init(_ session: SessionRecord, in state: RealmState, now: MockInstant) {
+    let refresh = state.refresh[session.refreshToken]
+    id = session.id
+    userID = session.userID
+    alive = session.endedBy == nil && refresh?.isRevoked != true
+    generation = session.generation
+    accessExpiresAt = (state.access[session.accessToken]?.expiresAt ?? now).date
+    refreshExpiresAt = (refresh?.expiresAt ?? now).date
+    endedBy = session.endedBy
+  }
+
+  func write(to writer: inout JSONWriter) {
+    writer.object { json in
+      json.member("id", id)
+      json.member("userID", userID)
+      json.member("alive", alive)
+      json.member("generation", generation)
+      json.member("accessExpiresAt", MockInstant(accessExpiresAt).text)
+      json.member("refreshExpiresAt", MockInstant(refreshExpiresAt).text)
+      if let endedBy { json.member("endedBy", endedBy.rawValue) }
+    }
+  }
 }
 
 /// How far a script has got.
@@ -160,13 +183,7 @@ public struct MockRealmState: Sendable, Hashable {
     policy = state.policy
     users = state.userIDs.compactMap { state.users[$0].map(MockUser.init) }
     sessions = state.sessionIDs.compactMap { id in
-      guard let session = state.sessions[id] else { return nil }
-      let refresh = state.refresh[session.refreshToken]
-      return MockSession(
-        id: id, userID: session.userID, alive: session.endedBy == nil && refresh?.isRevoked != true,
-        generation: session.generation,
-        accessExpiresAt: (state.access[session.accessToken]?.expiresAt ?? now).date,
-        refreshExpiresAt: (refresh?.expiresAt ?? now).date, endedBy: session.endedBy)
+      state.sessions[id].map { MockSession($0, in: state, now: now) }
     }
     scripts = state.scripts.scripts.map { target, progress in
       MockScriptProgress(target: target, progress)
@@ -187,17 +204,7 @@ public struct MockRealmState: Sendable, Hashable {
       json.key("users")
       json.array(users) { $1.write(to: &$0) }
       json.key("sessions")
-      json.array(sessions) { json, session in
-        json.object { json in
-          json.member("id", session.id)
-          json.member("userID", session.userID)
-          json.member("alive", session.alive)
-          json.member("generation", session.generation)
-          json.member("accessExpiresAt", MockInstant(session.accessExpiresAt).text)
-          json.member("refreshExpiresAt", MockInstant(session.refreshExpiresAt).text)
-          if let endedBy = session.endedBy { json.member("endedBy", endedBy.rawValue) }
-        }
-      }
+      json.array(sessions) { $1.write(to: &$0) }
       json.key("scripts")
       json.object { json in
         for script in scripts {

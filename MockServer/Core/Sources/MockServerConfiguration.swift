@@ -92,6 +92,10 @@ public struct MockServerError: Error, Sendable, Hashable, CustomStringConvertibl
     case taken
     /// There is no such user.
     case unknownUser
+    /// There is no such session, or it is long forgotten.
+    case unknownSession
+    /// There is no such journal entry, or its details have fallen out.
+    case forgotten
   }
 
   /// What kind of mistake it is.

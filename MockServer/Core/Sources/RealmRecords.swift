@@ -170,6 +170,7 @@ struct RefreshRecord: Sendable {
   let generation: Int
   /// The token that it was exchanged for.
   let parent: String?
+  let issuedAt: MockInstant
   let expiresAt: MockInstant
   var spentAt: MockInstant?
   var isRevoked = false

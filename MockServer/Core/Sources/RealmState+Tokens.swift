@@ -61,7 +61,7 @@ extension RealmState {
     if parent != nil { session.generation += 1 }
     session.refreshToken = newRefreshToken(session.kind)
     refresh[session.refreshToken] = RefreshRecord(
-      sessionID: session.id, generation: session.generation, parent: parent,
+      sessionID: session.id, generation: session.generation, parent: parent, issuedAt: now,
       expiresAt: now.adding(refreshTTL ?? policy.refreshTTL))
     session.refreshTokens.append(session.refreshToken)
     if session.refreshTokens.count > SessionRecord.rememberedRefreshTokens {

@@ -32,6 +32,14 @@ extension RealmState {
     users[userID]?.updatedAt = now
   }
 
+  /// The user with that email or id.
+  func requiredUser(_ text: String) throws(MockServerError) -> UserRecord {
+    guard let user = user(email: text) ?? users[text] else {
+      throw MockServerError(.unknownUser, "no user has the email or id \"\(text.prefix(80))\"")
+    }
+    return user
+  }
+
   /// Bans a user until an instant, or lifts the ban.
   mutating func ban(_ userID: String, until end: MockInstant?, now: MockInstant) {
     users[userID]?.bannedUntil = end

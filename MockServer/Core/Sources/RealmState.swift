@@ -82,6 +82,7 @@ struct RealmState: Sendable {
   var mails = MailTable()
   var oauth: OAuthTable
   var journal: Journal
+  var exchanges = ExchangeRing()
   var events = EventHub()
   /// The wake that was asked for, and when it will come.
   var plannedWake: (id: Int, due: MockInstant, plannedAt: MockInstant)?
@@ -190,6 +191,7 @@ struct RealmState: Sendable {
     }
     reply.headers.append(MockRequest.Field("X-Request-ID", requestID))
     share(&reply, with: call.request)
+    exchanges.keep(call.request, reply, under: settling?.seq ?? journal.lastSeq)
     return MockDelivery(reply: reply, fault: wire)
   }
 

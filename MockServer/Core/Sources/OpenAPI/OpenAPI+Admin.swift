@@ -17,7 +17,14 @@ extension OpenAPI {
       Operation(summary: "The realm as new", answers: [(204, nil)])
     case "POST /clock": clock
     case "POST /users": users
+    case "PUT /users": ban
+    case "DELETE /users":
+      Operation(
+        summary: "Deletes a user and ends their sessions",
+        parameters: [query("user", text, "the id or the email", required: true)],
+        answers: [(200, answer(["sessions": whole]))])
     case "POST /sessions": sessions
+    case "GET /sessions": family
     case "POST /revoke": revoke
     case "PUT /policy":
       Operation(
@@ -34,6 +41,7 @@ extension OpenAPI {
         parameters: [query("since", integer(0...Int.max), "only those after this number")],
         answers: [(200, answer(["entries": list(reference("JournalEntry")), "dropped": whole]))])
     case "GET /journal/count": count
+    case "GET /journal/entry": exchange
     case "POST /journal/order":
       Operation(
         summary: "Whether requests came in an order",
@@ -133,6 +141,49 @@ extension OpenAPI {
             ["username": text, "email": text, "password": text], required: ["username", "email", "password"])),
         "application/json"
       ), answers: [(200, list(reference("User")))])
+  }
+
+  private static var ban: Operation {
+    Operation(
+      summary: "Bans a user, or lifts the ban",
+      body: (
+        [
+          "oneOf": [
+            closed(["user": text, "banned": ["const": true], "for": duration], required: ["user", "banned"]),
+            closed(["user": text, "banned": ["const": false]], required: ["user", "banned"]),
+          ]
+        ], "application/json"
+      ), answers: [(200, reference("User"))])
+  }
+
+  /// A session's tokens as their standing, never as their text.
+  private static var family: Operation {
+    let token = answer(
+      ["generation": whole, "issuedAt": text, "expiresAt": text, "revoked": flag, "current": flag],
+      optional: ["parent": whole, "spentAt": text])
+    return Operation(
+      summary: "One session with its tokens as their standing",
+      parameters: [query("session", text, "the session's id", required: true)],
+      answers: [
+        (200, answer(["session": ["type": "object"], "refreshTokens": list(token), "accessTokens": list(token)]))
+      ])
+  }
+
+  private static var exchange: Operation {
+    let headers = list(answer(["name": text, "value": text]))
+    return Operation(
+      summary: "One request and its answer, with secrets masked; the last 256 are kept",
+      parameters: [query("seq", integer(1...Int.max), "the number of the journal's entry", required: true)],
+      answers: [
+        (
+          200,
+          answer([
+            "entry": reference("JournalEntry"),
+            "request": answer(["target": text, "headers": headers, "bodySize": whole], optional: ["body": text]),
+            "reply": answer(["status": whole, "headers": headers, "bodySize": whole], optional: ["body": text]),
+          ])
+        )
+      ])
   }
 
   private static var sessions: Operation {

@@ -1,0 +1,9 @@
+setUpRealm();
+setUpClock();
+setUpUsers();
+setUpRequests();
+setUpSessions();
+setUpSequence();
+setUpRules();
+showTab(hashTab());
+follow();
