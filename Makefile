@@ -56,7 +56,7 @@ test: ## run the unit tests, 5,000 simulated schedules, then every scenario; the
 	Tools/check-ui types .build/debug/Modules || status=1; \
 	$(SWIFT) test --skip-build --disable-xctest $(SWIFT_BUILD_FLAGS) >$(REPORTS)/unit-tests.log 2>&1 </dev/null || status=1; \
 	grep -E '^(✘|↳|error: )' $(REPORTS)/unit-tests.log | grep -Ev '↳ (Testing Library Version|Target Platform)|^✘ Test run' || true; \
-	grep -E '^(✔|✘).* Test run with ' $(REPORTS)/unit-tests.log || { \
+	grep -E '^(✔|✘|━).* Test run with ' $(REPORTS)/unit-tests.log || { \
 	  status=1; tail -n 20 $(REPORTS)/unit-tests.log; echo "The unit tests did not finish; all of their output: $(REPORTS)/unit-tests.log"; }; \
 	.build/debug/simulate --seeds 1..5000 >$(REPORTS)/simulate.log 2>&1 </dev/null || { status=1; tail -n 200 $(REPORTS)/simulate.log; }; \
 	echo "Simulated schedules: $$(tail -n 1 $(REPORTS)/simulate.log)"; \
