@@ -80,7 +80,9 @@ public enum ChirpProgram: Sendable {
 
   private static let login = Command(
     "login", "Sign in.",
-    discussion: "On a terminal it asks for what is missing. A password is never taken from the command line.",
+    discussion:
+      "On a terminal, chirp login alone shows the sign-in form; with an option, with --accessible or with TERM=dumb it asks "
+      + "for what is missing, line by line. A password is never taken from the command line.",
     options: [
       .value("email", "EMAIL", "Who signs in."),
       .value("username", "NAME", "Who signs in, where the server wants a username (dialect envelope)."),
