@@ -41,6 +41,21 @@ struct ScreenFlowTests {
     #expect(screen.terminal.unknown == [])
   }
 
+  @Test("a form at rest is not drawn again: a drawing is no change that asks for another")
+  func rest() async throws {
+    async let outcome = run(login)
+    await screen.wait(forText: "Password")
+    screen.type("anna")
+    await screen.wait(forText: "anna")
+    // Whatever waits for the main actor has its turn between two of these.
+    for _ in 0..<200 { await MainActor.run {} }
+    let drawings = screen.drawings
+    for _ in 0..<200 { await MainActor.run {} }
+    #expect(screen.drawings == drawings)
+    screen.type("\u{1B}")
+    #expect(await outcome.code == 3)
+  }
+
   @Test("Done keeps the session, and standard output has the same JSON as without a screen")
   func json() async throws {
     async let outcome = run(login + ["--json"])

@@ -13,6 +13,7 @@ final class ScriptedScreen: ScreenPort {
     var raised: [ScreenSignal] = []
     var opened = 0
     var closed = 0
+    var drawings = 0
   }
 
   private struct Wait: Sendable {
@@ -28,11 +29,18 @@ final class ScriptedScreen: ScreenPort {
     self.isAvailable = isAvailable
   }
 
-  var size: ScreenSize { state.withLock { $0.terminal.size } }
+  /// Asked for once a drawing.
+  var size: ScreenSize {
+    state.withLock { state in
+      state.drawings += 1
+      return state.terminal.size
+    }
+  }
   var terminal: EmulatedTerminal { state.withLock { $0.terminal } }
   var raised: [ScreenSignal] { state.withLock { $0.raised } }
   var opened: Int { state.withLock { $0.opened } }
   var closed: Int { state.withLock { $0.closed } }
+  var drawings: Int { state.withLock { $0.drawings } }
 
   func open() async throws(ConsoleError) {
     state.withLock { $0.opened += 1 }

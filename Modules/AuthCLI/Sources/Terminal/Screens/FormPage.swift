@@ -6,7 +6,9 @@ import TerminalScreen
 @MainActor
 @Observable
 final class FormPage: ScreenPage {
-  private var screen: FormScreen
+  /// Not observed: every key is followed by a drawing, and a drawing brings this in line first. If that counted as a change, it would be
+  /// drawn, and so for ever.
+  @ObservationIgnored private var screen: FormScreen
   var around: FormScreen.Surroundings
   @ObservationIgnored private let model: any FormViewModel
   @ObservationIgnored private let onCancel: @MainActor () -> Void
