@@ -50,14 +50,14 @@ import Testing
         // Submit: a spinner, the fields locked.
         world.realm.script(.login, .hold("answer"))
         await terminal.type("\r")
-        screen = try await terminal.wait(for: "a spinner in the button") { isSpinning($0) }
+        screen = try await terminal.wait(for: "a spinner in the button") { $0.isSpinning }
         #expect(isDisabled(screen))
         #expect(!screen.showsCursor)
         _ = await world.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1)
         let clears = terminal.screen.clears
         await terminal.type("x\r\t\ry\u{C}")
         try await terminal.wait(for: "all of it read, and the screen drawn anew") {
-          $0.clears > clears && isSpinning($0)
+          $0.clears > clears && $0.isSpinning
         }
         world.realm.release(hold: "answer")
 
@@ -131,7 +131,7 @@ import Testing
         await terminal.type("\t")
         await terminal.paste("password123\r\n")
         let screen = try await terminal.wait(forText: "•••••••••••")
-        #expect(!isSpinning(screen))
+        #expect(!screen.isSpinning)
         await terminal.type("\u{7F}3")
         try await terminal.wait(for: "still the form") { !isDisabled($0) }
         #expect(world.realm.count(.login) == 0)
@@ -205,10 +205,10 @@ import Testing
         let terminal = try world.screen()
         try await terminal.wait(forText: "Log in")
         await terminal.type("anna@example.com\rpassword123\r")
-        try await terminal.wait(for: "a spinner") { isSpinning($0) }
+        try await terminal.wait(for: "a spinner") { $0.isSpinning }
         _ = await world.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1)
         await terminal.type("\u{1B}")
-        let screen = try await terminal.wait(for: "the form again") { !isSpinning($0) && $0.showsCursor }
+        let screen = try await terminal.wait(for: "the form again") { !$0.isSpinning && $0.showsCursor }
         #expect(!screen.text.contains("!"))
         world.realm.removeScripts()
         world.realm.release(hold: "never")
@@ -306,11 +306,6 @@ import Testing
     return !screen.cells[row].contains { $0.style.isReversed }
   }
 
-  /// Whether something turns in the button.
-  private func isSpinning(_ screen: EmulatedTerminal) -> Bool {
-    screen.lines.contains { line in line.contains("[") && "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains { line.contains($0) } }
-  }
-
   /// The line that a field's text stands on.
   private func fieldRow(_ screen: EmulatedTerminal, _ index: Int) throws -> Int {
     let rows = screen.lines.indices.filter { screen.lines[$0].contains("│") }
@@ -321,5 +316,12 @@ import Testing
   private func caretRow(_ screen: EmulatedTerminal) throws -> Int {
     try #require(screen.showsCursor)
     return screen.cursor.row
+  }
+
+  extension EmulatedTerminal {
+    /// Whether the button shows that a request is under way.
+    var isSpinning: Bool {
+      lines.contains { line in line.contains("[") && "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏".contains { line.contains($0) } }
+    }
   }
 #endif

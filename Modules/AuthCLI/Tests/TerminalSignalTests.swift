@@ -25,8 +25,13 @@ import Testing
         defer { close(keeper) }
         try await terminal.wait(forText: "Log in")
         #expect(!terminal.echoes)
-        await terminal.type("anna@example.com\rpassword123" + (whileWorking ? "\r" : ""))
-        if whileWorking { _ = await world.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1) }
+        await terminal.type("anna@example.com\rpassword123")
+        // Else the terminal may be given back before it has all of that, and would echo the rest.
+        try await terminal.wait(forText: String(repeating: "•", count: 11))
+        if whileWorking {
+          await terminal.type("\r")
+          _ = await world.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1)
+        }
         terminal.send(signal)
         #expect(await terminal.exitCode() == 128 + signal)
         #expect(terminal.settings?.text == fresh.settings?.text)
@@ -122,7 +127,8 @@ import Testing
         await terminal.type("fg\n")
         try await terminal.wait(for: "the form") { $0.isAlternate && $0.text.contains("Password") }
         await terminal.type("\u{1B}")
-        try await terminal.wait(for: "the shell") { !$0.isAlternate }
+        // Not before its prompt: what is typed for a screen that is being left is thrown away.
+        try await terminal.wait(for: "the shell") { !$0.isAlternate && $0.text.hasSuffix("ready>") }
         await terminal.type("exit\n")
         _ = await terminal.exitCode()
         #expect(terminal.screen.isSane)
@@ -171,6 +177,43 @@ import Testing
       }
     }
 
+    @Test(
+      "what was typed while the process was stopped is no key: the system's line editing may leave a lone Esc of it")
+    func typedWhileStopped() async throws {
+      try await ProcessWorld.run { world in
+        world.realm.script(.login, .hold("never"))
+        let terminal = try world.screen()
+        try await terminal.wait(forText: "Log in")
+        let keeper = try terminal.keep()
+        defer { close(keeper) }
+        await terminal.type("anna@example.com\tpassword123\r")
+        _ = await world.realm.waitForCount(MockJournalFilter(operation: .login), atLeast: 1)
+        terminal.send(SIGSTOP)
+        #expect(await terminal.waitForStop())
+        var mode = termios()
+        tcgetattr(keeper, &mode)
+        mode.c_lflag |= tcflag_t(ECHO | ICANON | ISIG)
+        tcsetattr(keeper, TCSANOW, &mode)
+        // An arrow key of which the erase character takes the end away.
+        await terminal.type("\u{1B}[A\u{7F}\u{7F}")
+        try await terminal.wait(for: "its echo") { $0.text.contains("^[") && !$0.text.contains("^[[") }
+        terminal.send(SIGCONT)
+        try await terminal.wait(for: "the form") { !terminal.echoes && $0.isAlternate && $0.isSpinning }
+        // Twice, since the first may be the drawing that follows a stop: what was typed before has been acted on then.
+        for _ in 0..<2 {
+          let clears = terminal.screen.clears
+          await terminal.type("\u{C}")
+          try await terminal.wait(for: "another drawing") { $0.clears > clears }
+        }
+        try await terminal.wait(for: "a request that is still waited for", within: .seconds(10)) { $0.isSpinning }
+        terminal.send(SIGTERM)
+        _ = await terminal.exitCode()
+        #expect(world.realm.count(.login) == 1)
+        world.realm.removeScripts()
+        world.realm.release(hold: "never")
+      }
+    }
+
     @Test("a terminal of any size shows the field that is typed in; growing brings everything back")
     func resizing() async throws {
       try await ProcessWorld.run { world in
@@ -214,7 +257,9 @@ import Testing
     private func session(_ world: ProcessWorld) throws -> PseudoTerminal {
       // Without `noflsh` the system throws away what was written and not read yet when Ctrl-Z is typed, the farewell to the screen among it.
       let script =
-        "stty noflsh; trap : INT QUIT HUP TERM TSTP; stty -g >\"$HOME/before\"; \"$@\"; stty -g >\"$HOME/after\"; echo over"
+        "stty noflsh; trap : INT QUIT HUP TERM TSTP; stty -g >\"$HOME/before\"; \"$@\"; "
+        // A signal that is meant for the program may come when it has ended already, and end this instead.
+        + "until stty -g >\"$HOME/after\"; do :; done; echo over"
       return try PseudoTerminal(
         ["/bin/sh", "-c", script, "sh", try ChirpProcess.path(), "login"],
         environment: world.screenEnvironment.merging(
@@ -226,7 +271,7 @@ import Testing
       await terminal.waitForLastOutput()
       let before = try text(of: "\(world.home)/before")
       let after = try text(of: "\(world.home)/after")
-      #expect(!before.isEmpty && before == after, "seed \(seed)")
+      #expect(!before.isEmpty && before == after, "seed \(seed): \(before)→ \(after)")
       let screen = terminal.screen
       #expect(!screen.isAlternate && screen.showsCursor && !screen.bracketsPaste && screen.wraps, "seed \(seed)")
     }
@@ -243,10 +288,7 @@ import Testing
         for _ in 0..<40 { await random.torment(terminal, mayLeave: false) }
         await random.end(terminal)
         try await check(world, terminal, seed: UInt64(seed))
-        // Esc gives a request up, and the next Return sends another one. A sequence whose halves are read far apart, say by a process that
-        // was stopped between them, begins with an Esc; so there may be a request more for each sequence, and without one there is none.
-        let sent = world.realm.count(.login)
-        #expect(sent >= 1 && sent <= 1 + random.sequences, "seed \(seed)")
+        #expect(world.realm.count(.login) == 1, "seed \(seed)")
         world.realm.removeScripts()
         world.realm.release(hold: "never")
       }
@@ -284,8 +326,6 @@ import Testing
     private var state: UInt64
     /// How many Returns and spaces were typed.
     private(set) var returns = 0
-    /// How many keys and pastes were typed that begin with an Esc.
-    private(set) var sequences = 0
 
     init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
 
@@ -305,9 +345,7 @@ import Testing
         "\u{1B}]11;rgb:0/0/0\u{7}", "\u{1B}[24;80R", "\u{1B}[200~", "\u{1B}[201~", "\u{13}", "\u{11}", "\u{1B}x",
       ]
       switch below(12) {
-      case 0:
-        sequences += 1
-        await terminal.paste((0..<below(6)).map { _ in keys[below(keys.count)] }.joined())
+      case 0: await terminal.paste((0..<below(6)).map { _ in keys[below(keys.count)] }.joined())
       case 1:
         let noise = (0..<below(40)).map { _ in UInt8(below(256)) }.filter { byte in
           // Keys that leave are typed on purpose alone.
@@ -328,7 +366,6 @@ import Testing
       default:
         let key = keys[below(keys.count)]
         returns += key.filter { $0 == "\r" || $0 == " " }.count + (key == "\u{1B}OM" || key == "\u{1B}[13u" ? 1 : 0)
-        sequences += key.hasPrefix("\u{1B}") ? 1 : 0
         await terminal.type(key)
       }
     }

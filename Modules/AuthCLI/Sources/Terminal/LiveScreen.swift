@@ -23,6 +23,8 @@ public final class LiveScreen: ScreenPort {
     var taken: Taken?
     var wakers: (read: Int32, write: Int32)?
     var hadBytes = false
+    /// Whether a signal is ending the process.
+    var isEnding = false
   }
 
   private enum Wake: UInt8 {
@@ -33,7 +35,7 @@ public final class LiveScreen: ScreenPort {
 
   private let state = Guarded(State())
   /// How long after bytes a pause is a pause, in milliseconds: an Esc that begins a sequence is followed faster, also over a slow line.
-  private static let pause: Int32 = 60
+  private static let longestGap: Int32 = 60
   /// How long a terminal that takes no output may hold up the end of a process, in milliseconds.
   private static let longestFarewell: Int32 = 500
 
@@ -106,20 +108,23 @@ public final class LiveScreen: ScreenPort {
 
   // MARK: Signals
 
-  /// Gives the terminal back, whatever is being done; for the thread that ends the process.
+  /// Gives the terminal back, whatever is being done; for the thread by which a signal ends the process.
   ///
-  /// - Returns: whether it was taken.
-  @discardableResult
-  func restore() -> Bool {
-    let taken = state.withLock { state in
-      defer { state.taken = nil }
-      return state.taken
+  /// From now on that is the only end: who reads would take the terminal for gone, and might end the process sooner, with another code.
+  func restoreForEnd() {
+    restore(isEnding: true)
+  }
+
+  /// Whoever finds the terminal given back finds it as it was: the lock is held until then.
+  private func restore(isEnding: Bool = false) {
+    state.withLock { state in
+      if isEnding { state.isEnding = true }
+      guard let taken = state.taken else { return }
+      state.taken = nil
+      CrashFarewell.disarm()
+      if !taken.isStopped { Self.leave(taken) }
+      systemClose(taken.descriptor)
     }
-    guard let taken else { return false }
-    CrashFarewell.disarm()
-    if !taken.isStopped { Self.leave(taken) }
-    systemClose(taken.descriptor)
-    return true
   }
 
   /// Runs `stop`, which stops the process, with the terminal given back; takes it again afterwards.
@@ -138,6 +143,9 @@ public final class LiveScreen: ScreenPort {
   func resume() {
     let isTaken = state.withLock { state in
       guard let taken = state.taken else { return false }
+      // What was typed meanwhile was typed for another program and edited by the system, which may have left a lone Esc of it. It goes
+      // first: once the terminal is raw, it can be read.
+      tcflush(taken.descriptor, TCIFLUSH)
       Self.apply(taken.raw, to: taken.descriptor)
       state.taken?.isStopped = false
       Self.writeAll(FrameWriter.enter, to: taken.descriptor)
@@ -202,15 +210,15 @@ public final class LiveScreen: ScreenPort {
   private func next() -> ScreenInput {
     Self.heedJobControl()
     let (taken, wakers, hadBytes) = state.withLock { ($0.taken, $0.wakers, $0.hadBytes) }
-    guard let taken, let wakers else { return .ended }
+    guard let taken, let wakers else { return ended() }
     while true {
       var watched = [
         pollfd(fd: wakers.read, events: Int16(POLLIN), revents: 0),
         pollfd(fd: taken.descriptor, events: Int16(POLLIN), revents: 0),
       ]
-      let count = poll(&watched, 2, hadBytes ? Self.pause : -1)
+      let count = poll(&watched, 2, hadBytes ? Self.longestGap : -1)
       if count < 0, errno == EINTR { continue }
-      guard count >= 0 else { return .ended }
+      guard count >= 0 else { return ended() }
       guard count > 0 else {
         state.withLock { $0.hadBytes = false }
         return .pause
@@ -224,13 +232,36 @@ public final class LiveScreen: ScreenPort {
         }
       }
       guard watched[1].revents != 0 else { continue }
-      var chunk = [UInt8](repeating: 0, count: 1024)
-      let read = systemRead(taken.descriptor, &chunk, chunk.count)
+      let (read, chunk) = state.withLock { Self.tryRead($0.taken) }
+      guard let read else {
+        // Not this screen's bytes: whoever continues the process says when they are again.
+        var resumption = pollfd(fd: wakers.read, events: Int16(POLLIN), revents: 0)
+        _ = poll(&resumption, 1, Self.longestGap)
+        continue
+      }
       if read < 0, errno == EINTR || errno == EAGAIN { continue }
-      guard read > 0 else { return .ended }
+      guard read > 0 else { return ended() }
       state.withLock { $0.hadBytes = true }
       return .bytes(Array(chunk[..<read]))
     }
+  }
+
+  /// Reads what was typed for this screen: under the lock under which the terminal is given back and taken again, and only while it is raw.
+  ///
+  /// - Returns: nil for the count if the terminal is another program's, which has stopped this one, say.
+  private static func tryRead(_ taken: Taken?) -> (Int?, [UInt8]) {
+    guard let taken else { return (0, []) }
+    var mode = termios()
+    let isKnown = tcgetattr(taken.descriptor, &mode) == 0
+    if taken.isStopped || isKnown && mode.c_lflag & tcflag_t(ICANON) != 0 { return (nil, []) }
+    var chunk = [UInt8](repeating: 0, count: 1024)
+    return (systemRead(taken.descriptor, &chunk, chunk.count), chunk)
+  }
+
+  /// What a reader hears when the terminal is gone; nothing if a signal is ending the process.
+  private func ended() -> ScreenInput {
+    while state.withLock({ $0.isEnding }) { pause() }
+    return .ended
   }
 
   private func wake(_ reason: Wake) {

@@ -110,7 +110,7 @@ public final class SignalWatch: Sendable {
   }
 
   private func end(by number: Int32) -> Never {
-    screen.restore()
+    screen.restoreForEnd()
     if echo.restore() {
       var newline = UInt8(ascii: "\n")
       _ = write(STDERR_FILENO, &newline, 1)
